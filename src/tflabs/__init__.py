@@ -1,0 +1,1 @@
+"""TensorFlow Internals Labs: the course, its pictures, its grading and its commands."""

@@ -1,0 +1,146 @@
+"""The command line: one function a command, each a few lines over the package that does the work."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tflabs.errors import UserError
+
+app = typer.Typer(
+    name="tflabs",
+    help="TensorFlow Internals Labs: understand TensorFlow by building it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+Labs = Annotated[list[str] | None, typer.Argument(help="Names of labs, such as 2-2-session; all, if left out.")]
+Lab = Annotated[str, typer.Argument(help="Name of a lab, such as 2-2-session.")]
+Folder = Annotated[Path | None, typer.Option("--dir", help="Your folder; `work` in the course if left out.")]
+
+
+@app.command(rich_help_panel="Learners")
+def study(
+    lab: Annotated[str | None, typer.Argument(help="The lab to open; the start page if left out.")] = None,
+    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+    port: Annotated[int | None, typer.Option(help="Port of JupyterLab; the first free one if left out.")] = None,
+    folder: Folder = None,
+) -> None:
+    """Copy labs that are missing into your folder and open JupyterLab on the start page."""
+    from tflabs.learning.command import study
+
+    raise typer.Exit(study(lab, browser=browser, port=port, folder=folder))
+
+
+@app.command(rich_help_panel="Learners")
+def check(
+    labs: Labs = None,
+    file: Annotated[Path | None, typer.Option(help="Check this notebook instead of the one in your folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
+    folder: Folder = None,
+) -> None:
+    """Grade your notebook as it is saved, with all tests, hidden ones too.
+
+    Without names: the labs that you have begun. Exit code 0: all points; 1: not all; 2: it could not be graded.
+    """
+    from tflabs.learning.command import check
+
+    raise typer.Exit(check(labs or [], file=file, as_json=as_json, folder=folder))
+
+
+@app.command(rich_help_panel="Learners")
+def watch(labs: Labs = None, folder: Folder = None) -> None:
+    """Check a lab again each time its notebook is saved, in a warm kernel. Ctrl-C ends it."""
+    from tflabs.learning.command import watch
+
+    raise typer.Exit(watch(labs or [], folder=folder))
+
+
+@app.command(rich_help_panel="Learners")
+def progress(folder: Folder = None) -> None:
+    """Show what is done and what to do next."""
+    from tflabs.learning.command import progress
+
+    raise typer.Exit(progress(folder=folder))
+
+
+@app.command(rich_help_panel="Learners")
+def reset(lab: Lab, folder: Folder = None) -> None:
+    """Put a fresh copy of a lab into your folder; your old notebook is kept beside it."""
+    from tflabs.learning.command import reset
+
+    raise typer.Exit(reset(lab, folder=folder))
+
+
+@app.command(rich_help_panel="Learners")
+def solution(
+    lab: Lab,
+    exercise: Annotated[str, typer.Argument(help="Name of an exercise, as `check` shows it.")],
+    folder: Folder = None,
+) -> None:
+    """Show our solution of an exercise and why it is so, once yours has passed."""
+    from tflabs.learning.command import solution
+
+    raise typer.Exit(solution(lab, exercise, folder=folder))
+
+
+@app.command(rich_help_panel="Authors")
+def build(
+    labs: Labs = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; only say what is stale.")] = False,
+) -> None:
+    """Build `source/` and `release/` from the texts of the labs.
+
+    Exit code 1 if something is stale (with --check) or a text breaks a rule.
+    """
+    from tflabs.authoring.command import build
+
+    raise typer.Exit(build(labs or [], check=check))
+
+
+@app.command(rich_help_panel="Authors")
+def verify(
+    labs: Labs = None,
+    exercise: Annotated[str | None, typer.Option(help="Try the answers to this exercise alone.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Kernels that run at a time.")] = 2,
+) -> None:
+    """Prove that a lab's tests judge right: the solution, the stub, and every wrong and right answer.
+
+    Exit code 1 if a lab falls short.
+    """
+    from tflabs.authoring.command import verify
+
+    raise typer.Exit(verify(labs or [], exercise=exercise, jobs=jobs))
+
+
+@app.command(
+    rich_help_panel="Authors",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)
+def test(context: typer.Context) -> None:
+    """Run the project's tests. Arguments go to pytest; its exit code comes back."""
+    from tflabs.authoring.command import test
+
+    raise typer.Exit(test(context.args))
+
+
+def main() -> None:
+    """Run the command line; an error that the user can mend is one line on stderr and exit code 2."""
+    # Students' and authors' terminals differ; what is printed does not.
+    try:
+        app()
+    except UserError as error:
+        print(f"tflabs: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\ntflabs: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

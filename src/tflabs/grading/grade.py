@@ -1,0 +1,102 @@
+"""Grades one notebook: put right, run, scored, explained."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tflabs.course.lab import Exercise, Lab, grade_id
+from tflabs.course.merge import put_right
+from tflabs.grading.kernels import Kernels
+from tflabs.grading.report import ExerciseResult, Report, TestResult
+from tflabs.grading.run import CellRun, Limits, run_cells
+
+LONGEST_MESSAGE = 1000
+
+
+def grade(
+    lab: Lab,
+    release: Any,
+    learner: Any,
+    kernels: Kernels,
+    cwd: Path,
+    limits: Limits | None = None,
+    on_cell: Callable[[Any], None] = lambda cell: None,
+) -> Report:
+    """Run the learner's notebook with all tests of the lab, hidden ones too.
+
+    Args:
+        lab: the instructor version, from which the tests are taken.
+        release: the student version, against which the learner's notebook is put right.
+        learner: the notebook as it was saved.
+        cwd: the folder in which its cells run.
+        on_cell: called with each cell before it runs.
+    """
+    merged = put_right(release, learner)
+    runs = run_cells(with_full_tests(merged.notebook, lab).cells, kernels, cwd, limits, on_cell)
+    return score(lab, runs, merged.repairs)
+
+
+def with_full_tests(notebook: Any, lab: Lab) -> Any:
+    """The notebook with the instructor's tests in the place of the visible ones."""
+    tests = {test.grade_id: test.source for exercise in lab.exercises for test in exercise.tests}
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        cell.source = tests.get(grade_id(cell) or "", cell.source)
+    return notebook
+
+
+def score(lab: Lab, runs: list[CellRun], repairs: tuple[str, ...] = ()) -> Report:
+    """Points and words for what the cells did. A test that did not end without an error is worth nothing."""
+    by_id = {run.grade_id: run for run in runs if run.grade_id is not None}
+    exercises = []
+    for exercise in lab.exercises:
+        answer = by_id.get(exercise.id)
+        tests = []
+        for test in exercise.tests:
+            run = by_id.get(test.grade_id)
+            passed = run is not None and run.state == "ok"
+            message = "" if passed else explain(exercise, answer, run)
+            tests.append(TestResult(test.grade_id, test.points if passed else 0.0, test.points, message))
+        exercises.append(ExerciseResult(exercise.id, exercise.title, tuple(tests)))
+    return Report(lab.id, tuple(exercises), repairs, tuple(_notes(runs)))
+
+
+def explain(exercise: Exercise, answer: CellRun | None, test: CellRun | None) -> str:
+    """Why a test gave no points, in words for the learner."""
+    if test is None:
+        return "the test did not run"
+    if answer is not None and answer.state != "ok":
+        return _cut(f"your cell for this exercise did not run: {_what(answer)}")
+    if test.state == "error" and test.ename == "NotImplementedError":
+        return "not answered yet" if not test.evalue else _cut(f"NotImplementedError: {test.evalue}")
+    if test.state == "error" and test.ename == "AssertionError":
+        return _cut(test.evalue or "an assertion of the test failed")
+    return _cut(_what(test))
+
+
+def _what(run: CellRun) -> str:
+    if run.state == "timeout":
+        return f"it did not end within {run.seconds:.0f} seconds"
+    if run.state == "died":
+        return "it ended the kernel: the process exited, crashed, or ran out of memory"
+    if run.ename == "NotImplementedError" and not run.evalue:
+        return "not answered yet"
+    return f"{run.ename}: {run.evalue}" if run.evalue else run.ename
+
+
+def _notes(runs: list[CellRun]) -> list[str]:
+    """What a learner should know about cells that are no tests."""
+    notes = []
+    for run in runs:
+        if run.role in ("free", "given") and run.state in ("timeout", "died"):
+            notes.append(f"the cell {run.grade_id or run.id!r}: {_what(run)}; the rest ran in a new kernel")
+        elif run.role == "given" and run.state == "error":
+            notes.append(f"the given cell {run.grade_id!r} failed: {_what(run)}")
+    return notes
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_MESSAGE else text[:LONGEST_MESSAGE] + " …"

@@ -1,0 +1,222 @@
+"""Runs the cells of a notebook one by one and keeps what each of them did, whatever it did to the kernel."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tflabs.course.lab import grade_id, role
+from tflabs.grading.kernels import Kernels, stop
+
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """What became of one cell.
+
+    `state` is 'ok', 'error', 'timeout' (no end within the limit) or 'died' (the kernel ended). `peak_mib` is the most
+    memory that the kernel and its child processes held while the cell ran (MiB, sampled; 0 where not measured).
+    """
+
+    id: str
+    role: str
+    grade_id: str | None
+    state: str
+    ename: str
+    evalue: str
+    stdout: str
+    stderr: str
+    seconds: float
+    peak_mib: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds that a cell may take, characters of its output that are kept, and whether its memory is measured."""
+
+    cell_seconds: float = 120.0
+    output: int = 200_000
+    measure_memory: bool = False
+
+
+def run_cells(
+    cells: list[Any],
+    kernels: Kernels,
+    cwd: Path,
+    limits: Limits | None = None,
+    on_cell: Callable[[Any], None] = lambda cell: None,
+) -> list[CellRun]:
+    """Run code cells in order, in one kernel.
+
+    A cell that ends the kernel, or does not end in time, costs only itself: the rest runs in a new kernel, in which the
+    cells before it, tests aside, have run again.
+    """
+    return asyncio.run(run_cells_async(cells, kernels, cwd, limits, on_cell))
+
+
+async def run_cells_async(
+    cells: list[Any],
+    kernels: Kernels,
+    cwd: Path,
+    limits: Limits | None = None,
+    on_cell: Callable[[Any], None] = lambda cell: None,
+) -> list[CellRun]:
+    """As `run_cells`, for callers that run several notebooks at once."""
+    limits = limits or Limits()
+    code = [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
+    runs: list[CellRun] = []
+    kernel = await _Kernel.start(kernels, cwd, limits)
+    try:
+        for index, cell in enumerate(code):
+            on_cell(cell)
+            run = await kernel.run(cell)
+            runs.append(run)
+            if run.state in ("timeout", "died") and index + 1 < len(code):
+                await kernel.stop()
+                kernel = await _Kernel.start(kernels, cwd, limits)
+                kernel = await _replay(code[: index + 1], runs, kernel, kernels, cwd, limits)
+    finally:
+        await kernel.stop()
+    return runs
+
+
+async def _replay(
+    code: list[Any], runs: list[CellRun], kernel: _Kernel, kernels: Kernels, cwd: Path, limits: Limits
+) -> _Kernel:
+    """Bring a new kernel to where the old one was. A cell that now ends this one too is left out from then on."""
+    for cell, run in zip(code, runs, strict=True):
+        if run.role == "test" or run.state in ("timeout", "died"):
+            continue
+        again = await kernel.run(cell)
+        if again.state in ("timeout", "died"):
+            await kernel.stop()
+            kernel = await _Kernel.start(kernels, cwd, limits)
+    return kernel
+
+
+class _Kernel:
+    """One kernel and the client that talks to it."""
+
+    def __init__(self, manager: Any, client: Any, limits: Limits) -> None:
+        self.manager, self.client, self.limits = manager, client, limits
+
+    @classmethod
+    async def start(cls, kernels: Kernels, cwd: Path, limits: Limits) -> _Kernel:
+        import nbformat
+        from nbclient import NotebookClient
+
+        manager = await kernels.start(cwd)
+        client = NotebookClient(
+            nbformat.v4.new_notebook(),
+            km=manager,
+            allow_errors=True,
+            timeout=limits.cell_seconds,
+            iopub_timeout=30,
+            interrupt_on_timeout=False,
+            store_widget_state=False,
+            coalesce_streams=True,
+        )
+        client.kc = manager.client()
+        client.kc.start_channels(hb=False)
+        client.kc.allow_stdin = False
+        try:
+            await _ready(manager, client.kc)
+        except BaseException:
+            await stop(manager)
+            raise
+        return cls(manager, client, limits)
+
+    async def run(self, cell: Any) -> CellRun:
+        from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+        executed = type(cell)(cell | {"outputs": [], "metadata": {}})  # a tag could make nbclient skip it
+        self.client.nb.cells = [executed]
+        started = time.monotonic()
+        state = "ok"
+        async with _memory(self.manager.provisioner.pid if self.limits.measure_memory else None) as peak:
+            try:
+                await self.client.async_execute_cell(executed, 0)
+            except CellTimeoutError:
+                state = "timeout"
+            except DeadKernelError:
+                state = "died"
+        seconds = time.monotonic() - started
+        return _cell_run(cell, executed.outputs, state, seconds, max(peak), self.limits)
+
+    async def stop(self) -> None:
+        with contextlib.suppress(Exception):
+            self.client.kc.stop_channels()
+        await stop(self.manager)
+
+
+@contextlib.asynccontextmanager
+async def _memory(pid: int | None) -> AsyncIterator[list[float]]:
+    """Samples of the memory that a process and its children hold, in MiB, while the context lasts."""
+    samples = [0.0]
+
+    async def sample() -> None:
+        while True:
+            samples.append(_resident_mib(pid or 0))
+            await asyncio.sleep(0.1)
+
+    task = asyncio.create_task(sample()) if pid is not None else None
+    try:
+        yield samples
+    finally:
+        if task is not None:
+            task.cancel()
+            samples.append(_resident_mib(pid or 0))
+
+
+def _resident_mib(pid: int) -> float:
+    import psutil
+
+    try:
+        root = psutil.Process(pid)
+        return float(sum(process.memory_info().rss for process in (root, *root.children(recursive=True)))) / 2**20
+    except psutil.Error:
+        return 0.0
+
+
+async def _ready(manager: Any, client: Any) -> None:
+    """Wait until the kernel answers on both channels: output sent before IOPub is connected would be lost.
+
+    `wait_for_ready` of jupyter_client does the same, and 0.2 seconds of waiting for messages that do not come.
+    """
+    from queue import Empty
+
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        request = client.kernel_info()
+        try:
+            while (await client.get_shell_msg(timeout=2))["parent_header"].get("msg_id") != request:
+                pass
+            while (await client.get_iopub_msg(timeout=0.1))["parent_header"].get("msg_id") != request:
+                pass
+            return
+        except Empty:
+            if not await manager.is_alive():
+                raise RuntimeError("the kernel ended while it started") from None
+    raise RuntimeError("the kernel did not answer within 60 seconds")
+
+
+def _cell_run(cell: Any, outputs: list[Any], state: str, seconds: float, peak: float, limits: Limits) -> CellRun:
+    error = next((output for output in outputs if output.output_type == "error"), None)
+    if state == "ok" and error is not None:
+        state = "error"
+    ename, evalue = (str(error.ename), ANSI.sub("", str(error.evalue))) if error is not None else ("", "")
+
+    def stream(name: str) -> str:
+        text = "".join(o.text for o in outputs if o.output_type == "stream" and o.name == name)
+        return text if len(text) <= limits.output else text[: limits.output] + "\n… cut off here"
+
+    return CellRun(
+        cell["id"], role(cell), grade_id(cell), state, ename, evalue, stream("stdout"), stream("stderr"), seconds, peak
+    )

@@ -1,0 +1,75 @@
+"""Checks one notebook of a learner's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tflabs.course.build import read_source
+from tflabs.course.files import read_notebook
+from tflabs.course.lab import Lab, grade_id
+from tflabs.course.layout import Course
+from tflabs.course.merge import mark_of, require_lab
+from tflabs.course.syllabus import Syllabus
+from tflabs.errors import UserError
+from tflabs.grading.grade import grade
+from tflabs.grading.kernels import ColdKernels, Kernels
+from tflabs.grading.report import Report
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A notebook to check, and the lab it belongs to."""
+
+    lab: Lab
+    release: Any
+    notebook: Any
+    path: Path
+
+
+def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None) -> Subject:
+    """Read a notebook and find its lab; `lab` is the one that it must belong to, if the caller knows.
+
+    Raises:
+        UserError: the notebook is broken, foreign, or of another lab.
+    """
+    notebook = read_notebook(path)
+    named = lab or mark_of(notebook, "lab")
+    if named is None:
+        raise UserError(f"{path} does not say which lab it belongs to; name the lab: tflabs check LAB --file {path}")
+    syllabus.section(named)
+    if not course.release(named).is_file():
+        raise UserError(f"the lab {named} is not written yet")
+    release = read_notebook(course.release(named))
+    require_lab(notebook, release, str(path))
+    return Subject(read_source(course, named), release, notebook, path)
+
+
+def check(
+    subject: Subject,
+    syllabus: Syllabus,
+    kernels: Kernels | None = None,
+    on_step: Callable[[str], None] = lambda step: None,
+) -> Report:
+    """Run the notebook as it is saved, in a fresh kernel, with all tests of the lab."""
+    section = syllabus.section(subject.lab.id)
+    exercises = {
+        name: exercise
+        for exercise in subject.lab.exercises
+        for name in (exercise.id, *(test.grade_id for test in exercise.tests))
+    }
+
+    def on_cell(cell: Any) -> None:
+        exercise = exercises.get(grade_id(cell) or "")
+        if exercise is not None:
+            on_step(f"exercise {exercise.number} of {len(subject.lab.exercises)}: {exercise.title}")
+
+    folder = subject.path.resolve().parent
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise UserError(f"cannot work in the folder {folder}")
+    on_step("starting")
+    kernels = kernels or ColdKernels(section.environment)
+    return grade(subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell)

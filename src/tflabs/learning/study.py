@@ -1,0 +1,216 @@
+"""Opens the labs in JupyterLab."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.sign import NotebookNotary
+
+from tflabs.course.files import notebook_text, read_notebook, write_text
+from tflabs.course.layout import Course
+from tflabs.course.text import KERNELSPEC
+from tflabs.errors import UserError
+from tflabs.learning.startpage import SOURCE
+from tflabs.learning.workspace import Workspace
+
+FIRST_PORT = 8888
+HERE = Path(__file__).parent
+
+
+def open_labs(
+    course: Course, workspace: Workspace, page: str, port: int | None, browser: bool, say: Callable[[str], None]
+) -> int:
+    """Start JupyterLab on the learner's folder and wait until it ends; returns the exit code.
+
+    Args:
+        page: the notebook to open, relative to the folder.
+        port: the port to listen on; None takes the first free one from 8888.
+    """
+    write_start_page(workspace)
+    chosen = free_port(port)
+    token = secrets.token_urlsafe(24)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)  # ends as Ctrl-C does: the server goes too
+    url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
+    say("starting JupyterLab …")
+    log = workspace.state / "jupyter.log"
+    server = start_server(course, workspace, chosen, token, log)
+    try:
+        wait_until_ready(server, chosen, token, log)
+        fill_start_page(workspace, chosen, token)
+        say(f"JupyterLab runs at {url}\nCtrl-C ends it.")
+        if browser:
+            webbrowser.open(url)
+        return server.wait()
+    except KeyboardInterrupt:
+        say("\nending JupyterLab")
+        return 0
+    finally:
+        end(server)
+
+
+def start_server(course: Course, workspace: Workspace, port: int, token: str, log: Path) -> subprocess.Popen[bytes]:
+    """Start JupyterLab in a process group of its own; what it logs goes to a file, not to the learner's terminal."""
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as output:
+            return subprocess.Popen(
+                server_command(workspace, port),
+                cwd=workspace.root,
+                env=server_environment(course, token),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise UserError(f"cannot write {log}: {error.strerror}") from None
+
+
+def server_command(workspace: Workspace, port: int) -> list[str]:
+    command = [
+        sys.executable, "-m", "jupyterlab", "--no-browser",
+        f"--ServerApp.root_dir={workspace.root}", f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
+        "--ServerApp.ip=localhost",
+    ]  # fmt: skip
+    return [*command, "--allow-root"] if os.geteuid() == 0 else command
+
+
+def server_environment(course: Course, token: str) -> dict[str, str]:
+    binaries = str(Path(sys.executable).parent)
+    config = os.pathsep.join(filter(None, [str(HERE / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]))
+    return os.environ | {
+        "PATH": os.pathsep.join([binaries, os.environ.get("PATH", os.defpath)]),
+        "TFLABS_COURSE": str(course.root),
+        "JUPYTER_CONFIG_PATH": config,
+        "JUPYTER_TOKEN": token,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+
+
+def free_port(asked: int | None) -> int:
+    """The port that was asked for, or the first free one.
+
+    Raises:
+        UserError: the port is taken, or may not be used.
+    """
+    for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + 50):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except (OSError, OverflowError) as error:
+                if asked is not None:
+                    reason = getattr(error, "strerror", None) or str(error)
+                    raise UserError(
+                        f"port {asked} cannot be used: {reason}. Leave --port out to take a free one"
+                    ) from None
+    raise UserError(f"no port from {FIRST_PORT} to {FIRST_PORT + 49} is free; name one with --port")
+
+
+def wait_until_ready(server: subprocess.Popen[bytes], port: int, token: str, log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
+            raise UserError("\n".join([f"JupyterLab ended with exit code {server.returncode}:", *last]))
+        with contextlib.suppress(OSError):
+            _api(port, token, "status")
+            return
+        time.sleep(0.1)
+    raise UserError(f"JupyterLab did not answer within 60 seconds; see {log}")
+
+
+def write_start_page(workspace: Workspace) -> None:
+    """Make the start page, unless a learner has made it their own."""
+    if workspace.start_page.exists():
+        try:
+            cells = read_notebook(workspace.start_page).cells
+        except UserError:
+            return
+        if [cell.source for cell in cells] != [SOURCE]:
+            return
+    write_text(workspace.start_page, notebook_text(_start_notebook([])))
+
+
+def fill_start_page(workspace: Workspace, port: int, token: str) -> None:
+    """Run the start page in the kernel that JupyterLab will find for it, so that it opens with live buttons.
+
+    Without this the page works after its cell was run by hand; so a failure here is no reason to stop.
+    """
+    try:
+        if [cell.source for cell in read_notebook(workspace.start_page).cells] != [SOURCE]:
+            return
+        session = _api(
+            port, token, "sessions",
+            {"path": "start.ipynb", "name": "start.ipynb", "type": "notebook", "kernel": {"name": "python3"}},
+        )  # fmt: skip
+        outputs = _run_in_kernel(session["kernel"]["id"])
+        notebook = _start_notebook(outputs)
+        write_text(workspace.start_page, notebook_text(notebook))
+        NotebookNotary().sign(notebook)  # JupyterLab shows no widgets of a notebook that it does not trust
+    except (OSError, RuntimeError, KeyError, ValueError, UserError):
+        return
+
+
+def _run_in_kernel(kernel: str) -> list[Any]:
+    from jupyter_client.blocking.client import BlockingKernelClient
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    client = BlockingKernelClient(connection_file=str(Path(jupyter_runtime_dir()) / f"kernel-{kernel}.json"))
+    client.load_connection_file()
+    client.start_channels()
+    try:
+        client.wait_for_ready(timeout=30)
+        outputs: list[Any] = []
+
+        def keep(message: Any) -> None:
+            if message["msg_type"] in ("display_data", "execute_result"):
+                outputs.append(nbformat.v4.output_from_msg(message))
+
+        client.execute_interactive(SOURCE, output_hook=keep, timeout=60)
+        return outputs
+    finally:
+        client.stop_channels()
+
+
+def _start_notebook(outputs: list[Any]) -> Any:
+    cell = nbformat.v4.new_code_cell(SOURCE, id="start", outputs=outputs, execution_count=1 if outputs else None)
+    cell.metadata = {"jupyter": {"source_hidden": True}}
+    return nbformat.v4.new_notebook(
+        cells=[cell], metadata={"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
+    )
+
+
+def _api(port: int, token: str, path: str, body: object = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"http://localhost:{port}/api/{path}", data, {"Authorization": f"token {token}"})
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        return json.load(reply)
+
+
+def end(server: subprocess.Popen[bytes]) -> None:
+    """End the server and its kernels."""
+    if server.poll() is None:
+        server.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(10)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(server.pid, signal.SIGKILL)
+    server.wait()

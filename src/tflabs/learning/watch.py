@@ -1,0 +1,77 @@
+"""Checks a notebook again each time it is saved, in a kernel forked from a warm process."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from tflabs.course.layout import Course
+from tflabs.course.syllabus import Syllabus
+from tflabs.errors import UserError
+from tflabs.grading.kernels import Kernels, warm_kernels
+from tflabs.learning.check import check, read_subject
+from tflabs.learning.progress import Progress
+from tflabs.learning.show import report_view
+from tflabs.learning.workspace import Workspace
+
+INTERVAL = 0.1  # seconds between two looks at the files
+
+
+def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[str], console: Console) -> None:
+    """Watch the notebooks of these labs until interrupted; one screen, always current."""
+    views: dict[str, RenderableType] = {lab: Text(f"{lab}: waiting for its first check") for lab in labs}
+    with contextlib.ExitStack() as stack, Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
+
+        def show(state: str) -> None:
+            hint = Text(f"{state}  (save a notebook to check it again; Ctrl-C ends)", style="dim")
+            live.update(Group(*views.values(), hint), refresh=True)
+
+        show("starting")
+        servers: dict[object, Kernels] = {}
+        for lab in saved(workspace, labs):
+            section = syllabus.section(lab)
+            key = (section.preload, tuple(sorted(section.environment.items())))
+            if key not in servers:
+                servers[key] = stack.enter_context(warm_kernels(section.preload, section.environment))
+            views[lab] = _checked(course, syllabus, workspace, lab, servers[key], show)
+            show("watching")
+
+
+def saved(workspace: Workspace, labs: list[str]) -> Iterator[str]:
+    """Names of labs whose notebook is new or was saved since it was last yielded. Never ends."""
+    seen: dict[str, tuple[int, int, int]] = {}
+    while True:
+        for lab in labs:
+            stamp = _stamp(workspace.notebook(lab))
+            if stamp is not None and stamp != seen.get(lab):
+                seen[lab] = stamp
+                yield lab
+        time.sleep(INTERVAL)
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None  # an editor is replacing it
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _checked(
+    course: Course, syllabus: Syllabus, workspace: Workspace, lab: str, kernels: Kernels, show: object
+) -> RenderableType:
+    started = time.monotonic()
+    try:
+        subject = read_subject(course, syllabus, workspace.notebook(lab), lab)
+        report = check(subject, syllabus, kernels, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
+        newly_passed = Progress(workspace).record(report)
+    except UserError as error:
+        return Text(f"{lab}: {error}", style="red")
+    seconds = time.monotonic() - started
+    return Group(report_view(report, subject.lab, newly_passed), Text(f"checked in {seconds:.1f} s\n", style="dim"))
