@@ -19,6 +19,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+INTERRUPTED = 130
+
 Labs = Annotated[list[str] | None, typer.Argument(help="Names of labs, such as 2-2-session; all, if left out.")]
 Lab = Annotated[str, typer.Argument(help="Name of a lab, such as 2-2-session.")]
 Folder = Annotated[Path | None, typer.Option("--dir", help="Your folder; `work` in the course if left out.")]
@@ -131,15 +133,18 @@ def test(context: typer.Context) -> None:
 
 def main() -> None:
     """Run the command line; an error that the user can mend is one line on stderr and exit code 2."""
-    # Students' and authors' terminals differ; what is printed does not.
     try:
         app()
     except UserError as error:
         print(f"tflabs: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("\ntflabs: interrupted", file=sys.stderr)
-        sys.exit(130)
+    except OSError as error:
+        print(f"tflabs: {error.filename or 'the system'}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # Typer's answer to Ctrl-C
+            print("\ntflabs: interrupted", file=sys.stderr)
+        raise
 
 
 if __name__ == "__main__":

@@ -33,12 +33,10 @@ def read_answers(path: Path, lab: Lab) -> list[Answer]:
         raise UserError(f"there are no answers to {lab.id}: write {path}")
     text = path.read_text(encoding="utf-8")
     notebook = jupytext.reads(text, fmt=FORMAT)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.metadata]
-    lines = [line for line in cell_lines(text) if "[markdown]" not in text.splitlines()[line - 1]]
-    if len(lines) != len(cells):
-        raise UserError(f"{path}: a code cell has no header with wrong=… or right=…")
     answers = []
-    for cell, line in zip(cells, lines, strict=True):
+    for cell, line in zip(notebook.cells, cell_lines(text), strict=True):
+        if cell.cell_type == "markdown":
+            continue
         kinds = [kind for kind in ("wrong", "right") if kind in cell.metadata]
         if len(kinds) != 1:
             raise UserError(f'{path}:{line}: a cell begins with `# %% wrong="EXERCISE" why="…"`, or `right`')

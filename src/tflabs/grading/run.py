@@ -146,6 +146,8 @@ class _Kernel:
             except CellTimeoutError:
                 state = "timeout"
             except DeadKernelError:
+                if (task := asyncio.current_task()) is not None and task.cancelling():
+                    raise asyncio.CancelledError from None  # Ctrl-C; nbclient takes it for the kernel's end
                 state = "died"
         seconds = time.monotonic() - started
         return _cell_run(cell, executed.outputs, state, seconds, max(peak), self.limits)
