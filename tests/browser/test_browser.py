@@ -1,0 +1,206 @@
+"""The course in a real browser: JupyterLab opens from `study`, and every solved lab runs clean, in light and in dark.
+
+Set TFLABS_SCREENSHOTS to a folder to keep what the browser showed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import toy
+from tflabs.authoring.solved import solved
+from tflabs.course.files import notebook_text
+from tflabs.course.layout import Course
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+LABS = Course(toy.ROOT).written_labs()
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="Debian's package `chromium` is missing"),
+]
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running `tflabs study` on a folder in which every lab is solved."""
+
+    url: str
+    folder: Path
+
+    def address(self, notebook: str) -> str:
+        return self.url.replace("start.ipynb", notebook)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module", params=THEMES)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp(f"study-{request.param}")
+    course = Course(toy.ROOT)
+    for lab in LABS:
+        path = folder / "work" / lab / f"{lab}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(notebook_text(solved(course, lab)), encoding="utf-8")
+    command = [sys.executable, "-m", "tflabs", "study", "--no-browser", "--dir", str(folder / "work")]
+    study = subprocess.Popen(command, env=environment(folder, request.param), stderr=subprocess.PIPE, text=True)
+    try:
+        assert study.stderr is not None
+        url = next(match[0] for line in study.stderr if (match := re.search(r"http://\S+", line)))
+        yield Site(url, folder / "work")
+    finally:
+        study.terminate()
+        study.communicate(timeout=30)
+
+
+def environment(home: Path, theme: str) -> dict[str, str]:
+    """A home of its own, the theme set, and no cell left undrawn because it is out of view."""
+    settings = home / "settings" / "@jupyterlab"
+    for plugin, values in {
+        "apputils-extension/themes": {"theme": THEMES[theme]},
+        "notebook-extension/tracker": {"windowingMode": "none"},
+    }.items():
+        path = settings / f"{plugin}.jupyterlab-settings"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(values), encoding="utf-8")
+    return os.environ | {"HOME": str(home), "JUPYTERLAB_SETTINGS_DIR": str(home / "settings")}
+
+
+@pytest.fixture
+def page(browser: Browser, site: Site) -> Iterator[Page]:
+    opened = browser.new_page(viewport={"width": 1280, "height": 1000})
+    opened.set_default_timeout(60_000)
+    yield opened
+    opened.close()
+
+
+def keep(page: Page, site: Site, name: str) -> None:
+    folder = os.environ.get("TFLABS_SCREENSHOTS")
+    if folder:
+        theme = "dark" if "study-dark" in str(site.folder) else "light"
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=str(Path(folder) / f"{name}-{theme}.png"))
+
+
+def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    page.wait_for_selector("text=TensorFlow Internals Labs")
+    for unit in ("System architecture", "Programming model", "Inside the runtime", "Compilers and hardware"):
+        assert page.locator(f"h3:has-text('{unit}')").count() == 1
+    keep(page, site, "start")
+    row = page.locator(".widget-hbox", has_text=LABS[0])
+    row.get_by_role("button", name="Check").click()
+    page.wait_for_selector("text=All points.", timeout=180_000)
+    assert re.search(r"✓\s*" + LABS[0], row.inner_text())
+    keep(page, site, "start-checked")
+    row.get_by_role("link", name="Open").click()
+    page.wait_for_selector(f".jp-NotebookPanel:visible >> text={LABS[0]}", state="attached")
+    page.wait_for_function(f"location.pathname.endsWith('{LABS[0]}/{LABS[0]}.ipynb')")
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_solved_lab_runs_clean_and_its_pictures_are_whole(page: Page, site: Site, lab: str) -> None:
+    page.goto(site.address(f"{lab}/{lab}.ipynb"))
+    run_all(page)
+    notebook = page.locator(".jp-Notebook:visible")
+    assert notebook.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts() == []
+    assert notebook.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts() == []
+    pictures = page.evaluate(PICTURES)
+    assert pictures, "the lab shows no picture"
+    assert [picture for picture in pictures if not picture["whole"]] == []
+    assert [picture for picture in pictures if not picture["alt"]] == []
+    widgets = notebook.locator(".jp-OutputArea .jupyter-widgets")
+    assert widgets.count(), "the lab has nothing to play with"
+    assert move_a_widget(page), "no control changes what is shown"
+    screenshots_of_outputs(page, site, lab)
+
+
+# Every image of an output: drawn, not cut by a box that does not scroll, and with words for who cannot see it.
+PICTURES = """
+() => [...document.querySelectorAll(".jp-Notebook .jp-OutputArea-output img, .jp-Notebook .jp-OutputArea-output svg")]
+  .filter(picture => picture.getBoundingClientRect().width > 40)
+  .map(picture => {
+    let whole = picture.tagName !== "IMG" || (picture.complete && picture.naturalWidth > 0);
+    const box = picture.getBoundingClientRect();
+    for (let parent = picture.parentElement; parent && !parent.matches(".jp-Notebook"); parent = parent.parentElement) {
+      const style = getComputedStyle(parent), outer = parent.getBoundingClientRect();
+      const hidden = style.overflowX === "hidden" || style.overflowX === "clip";
+      if (hidden && box.right > outer.right + 1) whole = false;
+      if (style.overflowX === "auto" || style.overflowX === "scroll") break;
+    }
+    const alt = picture.getAttribute("alt") || picture.getAttribute("aria-label") ||
+      picture.querySelector?.("title")?.textContent || "";
+    return {whole, alt, width: box.width, height: box.height};
+  })
+"""
+
+
+def run_all(page: Page) -> None:
+    page.wait_for_selector(".jp-Notebook:visible .jp-CodeCell")
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']:visible")
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    page.wait_for_function(ALL_DONE, timeout=300_000)
+
+
+ALL_DONE = """
+() => {
+  const cells = [...document.querySelectorAll(".jp-Notebook .jp-CodeCell")];
+  return cells.length > 0 && cells.every(cell => /\\[\\d+\\]/.test(cell.querySelector(".jp-InputPrompt").textContent));
+}
+"""
+
+
+def move_a_widget(page: Page) -> bool:
+    """Try the controls of the last figure until one of them changes what the figure shows."""
+    figure = page.locator(".jp-Notebook:visible .jp-OutputArea:has(.jupyter-widgets)").last
+    figure.scroll_into_view_if_needed()
+    before = figure.inner_html()
+    controls: list[Any] = figure.locator("button:visible:not([disabled])").all()
+    for control in controls:
+        control.click()
+        if changed(page, figure, before):
+            return True
+    for slider in figure.locator(".noUi-handle:visible").all():
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        if changed(page, figure, before):
+            return True
+    return False
+
+
+def changed(page: Page, figure: Any, before: str) -> bool:
+    for _ in range(20):
+        page.wait_for_timeout(100)
+        if figure.inner_html() != before:
+            return True
+    return False
+
+
+def screenshots_of_outputs(page: Page, site: Site, lab: str) -> None:
+    if os.environ.get("TFLABS_SCREENSHOTS"):
+        outputs = page.locator(".jp-Notebook:visible .jp-OutputArea-output:has(img, svg, .jupyter-widgets)").all()
+        for number, output in enumerate(outputs):
+            output.scroll_into_view_if_needed()
+            keep(page, site, f"{lab}-{number:02}")
