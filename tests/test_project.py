@@ -1,4 +1,4 @@
-"""The repository itself: dependencies named once, locked with hashes and without addresses; code that keeps the rules."""
+"""The repository itself: dependencies named once, locked with hashes and no addresses; code that keeps the rules."""
 
 from __future__ import annotations
 
