@@ -69,8 +69,8 @@ def test_a_student_version_that_was_tampered_with_is_found(course: Course) -> No
 
 
 def test_a_hidden_test_in_the_student_version_is_found(tmp_path: Path) -> None:
-    line = "number = random.SystemRandom().randrange(5, 10**6)"
-    found = planted(tmp_path, ('print("look:"', f'{line}\nprint("look:"'))
+    lines = toy.TEXT[toy.TEXT.index("number =") : toy.TEXT.index("try:\n    double")]
+    found = planted(tmp_path, ('print("look:"', f'double = abs\n{lines}\nprint("look:"'))
     assert [leak for leak in found if "holds a line of the hidden tests of double-test" in leak]
 
 

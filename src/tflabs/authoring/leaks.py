@@ -25,10 +25,17 @@ def leaks(lab: Lab, release: Any) -> Iterator[str]:
             yield f"{where} holds outputs"
         if "after_passing" in cell.metadata:
             yield f"{where} is a note for after passing"
-        for line in cell.source.splitlines():
-            owner = secrets.get(line.strip())
-            if owner is not None:
-                yield f"{where} holds a line of {owner}: {line.strip()!r}"
+        yield from (f"{where} {leak}" for leak in _leaked_lines(cell.source, secrets))
+
+
+def _leaked_lines(source: str, secrets: dict[str, str]) -> Iterator[str]:
+    """A line of a solution gives it away; of hidden tests two in a row: tests share phrases with what is shown."""
+    before = None
+    for line in _telling(source):
+        owner = secrets.get(line)
+        if owner is not None and (owner.startswith("the solution") or owner == before):
+            yield f"holds a line of {owner}: {line!r}"
+        before = owner
 
 
 def _secret_lines(lab: Lab) -> Iterator[tuple[str, str]]:

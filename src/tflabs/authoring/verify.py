@@ -6,22 +6,23 @@ import asyncio
 import functools
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import nbformat
 
 from tflabs.authoring.answers import Answer, read_answers
 from tflabs.authoring.leaks import leaks
 from tflabs.course.build import build_lab
 from tflabs.course.files import parse_notebook
-from tflabs.course.lab import Exercise, Lab, grade_id, role
+from tflabs.course.lab import Exercise, Lab, grade_id, parsed, role
 from tflabs.course.layout import Course
-from tflabs.course.lint import lint
+from tflabs.course.lint import assigned, lint
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
 from tflabs.grading.grade import score, with_full_tests
 from tflabs.grading.kernels import ColdKernels, Kernels, warm_kernels
-from tflabs.grading.report import Report
 from tflabs.grading.run import CellRun, Limits, run_cells_async
 
 WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
@@ -104,6 +105,16 @@ def _too_few_answers(lab: Lab, answers: list[Answer]) -> Iterable[str]:
             yield f"{exercise.id}: {right} right answers are tried, at least {least_right} are needed"
 
 
+@dataclass(frozen=True)
+class _Verdict:
+    """What the tests said of one answer: passed or why not, what is odd about it, and which exercises it harmed."""
+
+    passed: bool
+    reason: str
+    faults: list[str]
+    harm: list[tuple[str, str]]
+
+
 @dataclass
 class _Trial:
     """Everything that is run for one lab, and what it shows."""
@@ -122,14 +133,10 @@ class _Trial:
             steps.append(("the solution", self.solution_as_a_learner_runs_it))
             steps.append(("the solution again", self.solution_again))
             steps.append(("the student version", self.student_version))
-            steps += [
-                (f"{exercise.id} left out", functools.partial(self.left_out, exercise))
-                for exercise in self.lab.exercises
-            ]
-        for answer in answers:
-            if only in (None, answer.exercise):
-                kind = "right" if answer.is_right else "wrong"
-                steps.append((f"{answer.exercise}, {kind}: {answer.why}", functools.partial(self.answer, answer)))
+        for exercise in self.lab.exercises:
+            mine = [answer for answer in answers if answer.exercise == exercise.id]
+            if only in (None, exercise.id):
+                steps.append((f"answers to {exercise.id}", functools.partial(self.answers, exercise, mine)))
         slots = asyncio.Semaphore(jobs)
 
         async def one(step: str, action: Callable[[], Awaitable[None]]) -> None:
@@ -148,8 +155,7 @@ class _Trial:
         if self.proof.peak_mib > MOST_MIB:
             self._find(f"the notebook needs {self.proof.peak_mib:.0f} MiB; at most {MOST_MIB:.0f} are meant")
         for exercise in self.lab.exercises:
-            ids = {exercise.id, *(test.grade_id for test in exercise.tests)}
-            mine = [run for run in runs if run.grade_id in ids]
+            mine = [run for run in runs if run.grade_id in ids(exercise)]
             row = self.proof.exercises[exercise.id]
             row.seconds = sum(run.seconds for run in mine)
             row.peak_mib = max((run.peak_mib for run in mine), default=0.0)
@@ -162,42 +168,105 @@ class _Trial:
         merged = put_right(self.release, self.release)
         if merged.repairs:
             self._find(f"the student version needs repairs: {'; '.join(merged.repairs)}")
-        cells = with_full_tests(merged.notebook, self.lab).cells
-        report = score(self.lab, await run_cells_async(cells, self.warm, self._folder()))
+        graded = [cell for cell in merged.notebook.cells if role(cell) != "free"]
+        full = with_full_tests(merged.notebook, self.lab).cells
+        report = score(self.lab, await run_cells_async(full, self.warm, self._folder()))
         for exercise in report.exercises:
             if exercise.points:
                 self._find(f"{exercise.id}: the untouched student version gets {exercise.points:g} points")
-        for run in await run_cells_async(self.release.cells, self.warm, self._folder()):
+        for run in await run_cells_async(graded, self.warm, self._folder()):
             if run.role == "test" and run.state == "ok":
                 self._find(f"{run.grade_id}: its visible part passes on the untouched student version")
 
-    async def left_out(self, exercise: Exercise) -> None:
-        """The stub in the place of one answer costs that exercise and no other."""
-        stub = next(cell.source for cell in self.release.cells if grade_id(cell) == exercise.id)
-        report = score(self.lab, await self._graded({exercise.id: stub}))
-        for other in self._others_lost(report, exercise.id):
-            self._find(f"{other}: leans on {exercise.id}: without it, {self._why(report, other)}")
+    async def answers(self, exercise: Exercise, answers: list[Answer]) -> None:
+        """Every answer to one exercise, one after the other in one kernel, and then the tests of the other exercises.
 
-    async def answer(self, answer: Answer) -> None:
+        One kernel for all is what makes the proof of many labs affordable. Whatever is not as it should be there is
+        tried again, each answer alone in a new kernel, and then only that decides.
+        """
+        verdicts, harmed, spoilt = await self._together(exercise, answers)
+        for answer, verdict in zip(answers, verdicts, strict=True):
+            if harmed or spoilt or verdict.passed != answer.is_right or verdict.faults:
+                verdict = await self._alone(answer)
+            self._record(answer, verdict)
+        if harmed:
+            runs = await self._graded({exercise.id: self._stub(exercise)})
+            for other, message in self._harm(runs, exercise.id):
+                self._find(f"{other}: leans on {exercise.id}: without it, {message}")
+
+    async def _together(self, exercise: Exercise, answers: list[Answer]) -> tuple[list[_Verdict], bool, bool]:
+        """The verdicts in one kernel; whether other exercises were harmed; whether an answer spoilt the kernel.
+
+        Behind the last answer the stub takes the place of all of them, its names forgotten first: what another exercise
+        still needs of this one is missed then. At the very end our solution must still pass.
+        """
+        tests = [_code(test.grade_id, "test", test.source) for test in exercise.tests]
+        solution = _code(exercise.id, "solution", exercise.solution)
+        names = sorted(assigned(parsed(exercise.solution)))
+        forget = _code("forget", "given", "\n".join(f"globals().pop({name!r}, None)" for name in names))
+        stub = _code(exercise.id, "solution", self._stub(exercise))
+        cells = [cell for cell in self.lab.notebook.cells if role(cell) in ("given", "solution")]
+        start = len(_runnable(cells))
+        for answer in answers:
+            cells += [_code(exercise.id, "solution", answer.source), *tests]
+        cells += [forget, stub]
+        cells += [
+            cell for cell in self.lab.notebook.cells if role(cell) == "test" and grade_id(cell) not in ids(exercise)
+        ]
+        cells += [solution, *tests]
+        runs = await run_cells_async(cells, self.warm, self._folder())
+        size = 1 + len(tests)
+        judged = [runs[start + size * number :][:size] for number in range(len(answers))]
+        verdicts = [self._verdict(answer, mine) for answer, mine in zip(answers, judged, strict=True)]
+        rest = runs[start + size * len(answers) + 2 :]
+        harmed = any(run.state != "ok" for run in rest[:-size])
+        spoilt = any(run.state != "ok" for run in rest[-size:])
+        return verdicts, harmed, spoilt
+
+    async def _alone(self, answer: Answer) -> _Verdict:
         runs = await self._graded({answer.exercise: answer.source})
-        report = score(self.lab, runs)
-        mine = next(exercise for exercise in report.exercises if exercise.id == answer.exercise)
+        mine = [run for run in runs if run.grade_id in ids(self.lab.exercise(answer.exercise))]
+        return replace(self._verdict(answer, mine), harm=self._harm(runs, answer.exercise))
+
+    def _verdict(self, answer: Answer, runs: list[CellRun]) -> _Verdict:
+        """What the runs of an answer and its tests show. A wrong answer that does not even run proves nothing."""
+        failed = next((run for run in runs if run.state != "ok"), None)
+        faults = []
+        if answer.is_right:
+            faults += [f"writes to stderr: {run.stderr[:200]!r}" for run in runs if run.stderr]
+        elif runs[0].state != "ok":
+            faults.append(f"does not run: {runs[0].ename}: {runs[0].evalue[:200]}")
+        elif failed is not None and failed.ename in NO_MISTAKE:
+            faults.append(f"is caught by a {failed.ename} alone: {failed.evalue[:200]}")
+        reason = "" if failed is None else f"{failed.ename or failed.state}: {failed.evalue[:300]}"
+        return _Verdict(failed is None, reason, faults, [])
+
+    def _record(self, answer: Answer, verdict: _Verdict) -> None:
         row = self.proof.exercises[answer.exercise]
         where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
         if answer.is_right:
             row.right_tried += 1
-            row.right_accepted += mine.passed
-            if not mine.passed:
-                self._find(f"{where} is right, but loses points: {self._why(report, answer.exercise)}")
-            self._must_be_silent(runs, where)
+            row.right_accepted += verdict.passed
+            if not verdict.passed:
+                self._find(f"{where} is right, but loses points: {verdict.reason}")
         else:
             row.wrong_tried += 1
-            row.wrong_caught += not mine.passed
-            if mine.passed:
-                self._find(f"{where} is wrong, but gets all {mine.points:g} points")
-            self._must_be_a_mistake(runs, answer, where)
-        for other in self._others_lost(report, answer.exercise):
-            self._find(f"{where} costs the points of {other} too: {self._why(report, other)}")
+            row.wrong_caught += not verdict.passed
+            if verdict.passed:
+                self._find(f"{where} is wrong, but gets all {row.points:g} points")
+        for fault in verdict.faults:
+            self._find(f"{where} {fault}")
+        for other, message in verdict.harm:
+            self._find(f"{where} costs the points of {other} too: {message}")
+
+    def _harm(self, runs: list[CellRun], exercise: str) -> list[tuple[str, str]]:
+        """The other exercises that lost points, and why."""
+        report = score(self.lab, runs)
+        lost = [other for other in report.exercises if other.id != exercise and not other.passed]
+        return [(other.id, next(test.message for test in other.tests if test.message)[:300]) for other in lost]
+
+    def _stub(self, exercise: Exercise) -> str:
+        return next(str(cell.source) for cell in self.release.cells if grade_id(cell) == exercise.id)
 
     async def _graded(self, replaced: dict[str, str]) -> list[CellRun]:
         """Run the cells with a role, some solutions replaced."""
@@ -225,20 +294,17 @@ class _Trial:
             if run.stderr:
                 self._find(f"{run.grade_id or run.id}: {what} writes to stderr: {run.stderr[:200]!r}")
 
-    def _must_be_a_mistake(self, runs: list[CellRun], answer: Answer, where: str) -> None:
-        """A wrong answer that does not even run proves nothing about the test."""
-        tests = {test.grade_id for test in self.lab.exercise(answer.exercise).tests}
-        for run in runs:
-            if run.grade_id == answer.exercise and run.state != "ok":
-                self._find(f"{where} does not run: {run.ename}: {run.evalue[:200]}")
-            elif run.grade_id in tests and run.ename in NO_MISTAKE:
-                self._find(f"{where} is caught by a {run.ename} alone: {run.evalue[:200]}")
 
-    @staticmethod
-    def _others_lost(report: Report, exercise: str) -> list[str]:
-        return [other.id for other in report.exercises if other.id != exercise and not other.passed]
+def ids(exercise: Exercise) -> set[str]:
+    """The grade ids of an exercise: its solution cell and its tests."""
+    return {exercise.id, *(test.grade_id for test in exercise.tests)}
 
-    @staticmethod
-    def _why(report: Report, exercise: str) -> str:
-        found = next(result for result in report.exercises if result.id == exercise)
-        return next((test.message for test in found.tests if test.message), "")[:300]
+
+def _code(name: str, kind: str, source: str) -> Any:
+    """A code cell with a role in nbgrader."""
+    keys = {"grade_id": name, "grade": kind == "test", "solution": kind == "solution", "locked": kind != "solution"}
+    return nbformat.v4.new_code_cell(source, metadata={"nbgrader": keys})
+
+
+def _runnable(cells: list[Any]) -> list[Any]:
+    return [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]

@@ -5,18 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tflabs.errors import UserError
+import nbformat
 
-# nbformat imports jsonschema, which imports rfc3987_syntax where it is installed, and that compiles a grammar for two
-# seconds on every start. It would check IRIs, of which a notebook has none.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-import nbformat  # noqa: E402
+from tflabs.errors import UserError
 
 
 def read_notebook(path: Path) -> Any:
