@@ -34,7 +34,9 @@ class StartPage:
         self.course, self.syllabus, self.workspace = course, syllabus, workspace
         self.written = released_labs(course)
         self.head = widgets.HTML()
-        self.labels = {section.id: widgets.HTML(layout={"flex": "1 1 auto"}) for section in syllabus.sections}
+        self.labels = {
+            section.id: widgets.HTML(layout={"flex": "0 1 40em", "margin": "0"}) for section in syllabus.sections
+        }
         self.details = {section.id: widgets.HTML() for section in syllabus.sections}
         self.widget = widgets.VBox([self.head, *(self._unit(unit) for unit in syllabus.units)])
         self.refresh()
@@ -59,7 +61,7 @@ class StartPage:
         threading.Thread(target=work, daemon=True).start()
 
     def _unit(self, unit: Unit) -> Any:
-        title = widgets.HTML(f"<h3>Unit {unit.id} · {html.escape(unit.title)}</h3>")
+        title = widgets.HTML(f"<h3 style='margin: 1em 0 0.2em'>Unit {unit.id} · {html.escape(unit.title)}</h3>")
         return widgets.VBox([title, *(self._row(section) for section in unit.sections)])
 
     def _row(self, section: Section) -> Any:
@@ -68,7 +70,7 @@ class StartPage:
             button = widgets.Button(description="Check", tooltip=f"Grade {section.id} as it is saved")
             button.on_click(lambda button: self.check(section.id, button))
             parts += [open_link(section.id), button]
-        row = widgets.HBox(parts, layout={"align_items": "center", "max_width": "60em"})
+        row = widgets.HBox(parts, layout={"align_items": "center"})
         return widgets.VBox([row, self.details[section.id]])
 
     def _head(self, progress: Progress) -> str:
@@ -84,22 +86,29 @@ class StartPage:
     def _label(self, section: Section, progress: Progress) -> str:
         name = f"{section.id} · {html.escape(section.title)}"
         if section.id not in self.written:
-            return f'<span style="opacity: 0.6">{name} (not written yet)</span>'
+            return _line(f"<span style='opacity: 0.6'>{name} · not written yet</span>")
         points = progress.points(section.id)
         mark = "✓" if is_done(section, progress) else "…" if points is not None else "○"
-        facts = f"{points or 0:g} of {section.points} points, {section.minutes} minutes"
-        return f"{mark} <b>{name}</b><br><span style='opacity: 0.75'>{facts}</span>"
+        facts = f"{points or 0:g} of {section.points} points · {section.minutes} minutes"
+        return _line(f"{mark} <b>{name}</b> &nbsp; <span style='opacity: 0.75'>{facts}</span>")
+
+
+LINK = "text-decoration: none; margin: 0"
+
+
+def _line(text: str) -> str:
+    return f"<div style='line-height: 1.6'>{text}</div>"
 
 
 def open_link(lab: str) -> Any:
     """A link that JupyterLab opens in a tab of its own: an output's links go through its document manager."""
-    link = f'<a href="{lab}/{lab}.ipynb" class="jupyter-button lm-Widget" style="text-decoration: none">Open</a>'
+    link = f'<a href="{lab}/{lab}.ipynb" class="jupyter-button lm-Widget" style="{LINK}">Open</a>'
     output = {
         "output_type": "display_data",
         "data": {"text/html": link, "text/plain": f"{lab}/{lab}.ipynb"},
         "metadata": {},
     }
-    return widgets.Output(outputs=(output,), layout={"width": "6em"})
+    return widgets.Output(outputs=(output,), layout={"width": "5em", "margin": "0"})
 
 
 def check_result(lab: str, workspace: Workspace) -> str:
