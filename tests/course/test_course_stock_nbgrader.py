@@ -1,0 +1,49 @@
+"""The stock nbgrader commands work in a course of ours as they are."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import toy
+from tflabs.course.layout import Course
+
+BINARIES = Path(sys.executable).parent
+
+
+def nbgrader(course: Course, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}"}
+    command = [str(BINARIES / "nbgrader"), *arguments]
+    done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.mark.timeout(300)
+def test_a_term_with_stock_commands(course: Course) -> None:
+    for student, notebook in {
+        "ada": toy.solved(course),
+        "bob": toy.learner_notebook(course, guess="guessed = 4"),
+    }.items():
+        toy.save(notebook, course.root / "submitted" / student / toy.LAB / f"{toy.LAB}.ipynb")
+    nbgrader(course, "generate_assignment", toy.LAB, "--force")
+    nbgrader(course, "autograde", toy.LAB)
+    nbgrader(course, "generate_feedback", toy.LAB)
+    nbgrader(course, "export", "--to", "grades.csv")
+    with (course.root / "grades.csv").open(encoding="utf-8") as file:
+        scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    assert scores == {"ada": 5.0, "bob": 1.0}
+    feedback = course.root / "feedback" / "bob" / toy.LAB / f"{toy.LAB}.html"
+    assert "NotImplementedError" in feedback.read_text(encoding="utf-8")
+
+
+def test_validate_tells_a_learner_what_fails(course: Course) -> None:
+    path = toy.save(toy.learner_notebook(course, guess="guessed = 5"), course.root / "here.ipynb")
+    assert "twice two is 4, found 5" in nbgrader(course, "validate", str(path)).stdout
+    path = toy.save(toy.solved(course), path)
+    assert "Success!" in nbgrader(course, "validate", str(path)).stdout
