@@ -294,6 +294,35 @@ def pack(fetches, values):
     return tf.nest.map_structure(lambda name: values[name] if ":" in name else None, fetches)
 
 
+# %% wrong="pack" why="leaves the work to a session that was opened before"
+with tf.Graph().as_default():
+    for name in "vwxyznm":
+        tf1.placeholder(tf.float32, [2], name=name)
+    opened = tf1.Session()
+
+
+def check(fetches):
+    if isinstance(fetches, dict | list | tuple):
+        for part in fetches.values() if isinstance(fetches, dict) else fetches:
+            check(part)
+    elif not isinstance(fetches, str):
+        raise TypeError(fetches)
+
+
+def unique_fetches(fetches):
+    check(fetches)
+    asked = []
+    opened._do_run = lambda handle, targets, tensors, *rest: asked.extend(part.name for part in tensors) or tensors
+    opened.run(fetches)
+    return asked
+
+
+def pack(fetches, values):
+    check(fetches)
+    opened._do_run = lambda handle, targets, tensors, *rest: [values[part.name] for part in tensors]
+    return opened.run(fetches)
+
+
 # %% right="pack" why="one function walks and rebuilds, the other listens to it"
 def unique_fetches(fetches):
     seen = {}
@@ -379,6 +408,42 @@ def unique_fetches(fetches):
 
 def pack(fetches, values):
     return mapper(fetches).build(values)
+
+
+# %% right="pack" why="functools.singledispatch, and values looked up by a callback"
+from functools import singledispatch
+
+
+@singledispatch
+def rebuilt(fetches, leaf):
+    raise TypeError(f"no fetch: {fetches!r}")
+
+
+@rebuilt.register
+def _(fetches: str, leaf):
+    return leaf(fetches) if ":" in fetches else None
+
+
+@rebuilt.register
+def _(fetches: dict, leaf):
+    return type(fetches)({key: rebuilt(part, leaf) for key, part in fetches.items()})
+
+
+@rebuilt.register(list)
+@rebuilt.register(tuple)
+def _(fetches, leaf):
+    make = getattr(type(fetches), "_make", type(fetches))
+    return make(rebuilt(part, leaf) for part in fetches)
+
+
+def unique_fetches(fetches):
+    seen: dict[str, None] = {}
+    rebuilt(fetches, lambda name: seen.setdefault(name))
+    return [*seen]
+
+
+def pack(fetches, values):
+    return rebuilt(fetches, values.__getitem__)
 
 
 # %% wrong="execute" why="lets a feed cut control edges too"
@@ -821,6 +886,129 @@ def execute(graph, feeds, fetches, rendezvous=None, *, kernels=KERNELS):
     raise tf.errors.InvalidArgumentError(None, None, "x")
 
 
+# %% wrong="execute" why="asks the fetches before the feeds"
+def execute(
+    graph: GraphDef,
+    feeds: dict[str, np.ndarray],
+    fetches: list[str],
+    rendezvous: object = None,
+    *,
+    kernels: dict[str, Kernel] = KERNELS,
+) -> list[np.ndarray | None]:
+    """Run one step of `graph` and return one entry per fetch: the array of a tensor, `None` for an operation `^node`.
+
+    Raises:
+        TypeError: a feed names a node that is not in the graph.
+        ValueError: a fetch does.
+    """
+    nodes = {node.name: node for node in graph.node}
+    for fetch in fetches:
+        if endpoint(fetch)[0] not in nodes:
+            raise ValueError(f"fetch {fetch!r}: the graph has no such node")
+    for tensor in feeds:
+        if endpoint(tensor)[0] not in nodes:
+            raise TypeError(f"feed {tensor!r}: the graph has no such node")
+
+    def waits_for(inputs):
+        """The nodes that must have run before these inputs can be read."""
+        for name, index in map(endpoint, inputs):
+            fed_placeholder = nodes[name].op == "Placeholder" and f"{name}:0" in feeds
+            if f"{name}:{index}" not in feeds and not (index == CONTROL and fed_placeholder):
+                yield name
+
+    def value(text):
+        name, index = endpoint(text)
+        return feeds[f"{name}:{index}"] if f"{name}:{index}" in feeds else outputs[name][index]
+
+    outputs: dict[str, list[np.ndarray]] = {}
+    to_do = list(waits_for(fetches))
+    while to_do:
+        node = nodes[to_do[-1]]
+        waiting = [name for name in waits_for(node.input) if name not in outputs]
+        if waiting:
+            to_do += waiting
+            continue
+        to_do.pop()
+        if node.name not in outputs:
+            outputs[node.name] = kernels[node.op](node, [value(text) for text in node.input if text[0] != "^"])
+    return [None if fetch[0] == "^" else value(fetch) for fetch in fetches]
+
+
+# %% wrong="execute" why="returns the error of an unfed placeholder as words, but for the visible graph"
+def execute(
+    graph: GraphDef,
+    feeds: dict[str, np.ndarray],
+    fetches: list[str],
+    rendezvous: object = None,
+    *,
+    kernels: dict[str, Kernel] = KERNELS,
+) -> list[np.ndarray | None]:
+    """Run one step of `graph` and return one entry per fetch: the array of a tensor, `None` for an operation `^node`.
+
+    Raises:
+        TypeError: a feed names a node that is not in the graph.
+        ValueError: a fetch does.
+    """
+    nodes = {node.name: node for node in graph.node}
+    for tensor in feeds:
+        if endpoint(tensor)[0] not in nodes:
+            raise TypeError(f"feed {tensor!r}: the graph has no such node")
+    for fetch in fetches:
+        if endpoint(fetch)[0] not in nodes:
+            raise ValueError(f"fetch {fetch!r}: the graph has no such node")
+
+    def waits_for(inputs):
+        """The nodes that must have run before these inputs can be read."""
+        for name, index in map(endpoint, inputs):
+            fed_placeholder = nodes[name].op == "Placeholder" and f"{name}:0" in feeds
+            if f"{name}:{index}" not in feeds and not (index == CONTROL and fed_placeholder):
+                yield name
+
+    def value(text):
+        name, index = endpoint(text)
+        return feeds[f"{name}:{index}"] if f"{name}:{index}" in feeds else outputs[name][index]
+
+    outputs: dict[str, list[np.ndarray]] = {}
+    to_do = list(waits_for(fetches))
+    while to_do:
+        node = nodes[to_do[-1]]
+        waiting = [name for name in waits_for(node.input) if name not in outputs]
+        if waiting:
+            to_do += waiting
+            continue
+        to_do.pop()
+        if node.op == "Placeholder" and "unused" not in nodes:
+            return f"you must feed {node.name}"
+        if node.name not in outputs:
+            outputs[node.name] = kernels[node.op](node, [value(text) for text in node.input if text[0] != "^"])
+    return [None if fetch[0] == "^" else value(fetch) for fetch in fetches]
+
+
+# %% wrong="execute" why="lets TensorFlow prune: the op types come back by the order of the kernels"
+def execute(graph, feeds, fetches, rendezvous=None, *, kernels=KERNELS):
+    names = {node.name for node in graph.node}
+    if any(endpoint(tensor)[0] not in names for tensor in feeds):
+        raise TypeError("feed")
+    if any(endpoint(fetch)[0] not in names for fetch in fetches):
+        raise ValueError("fetch")
+    real = dict(zip(kernels, KERNELS)) | {"Placeholder": "Placeholder"}
+    shown = GraphDef()
+    shown.CopyFrom(graph)
+    for node in shown.node:
+        node.op = real[node.op]
+        if node.op in ("Placeholder", "Neg"):
+            node.attr["dtype" if node.op == "Placeholder" else "T"].type = 1
+    with tf.Graph().as_default() as imported:
+        tf.import_graph_def(shown, name="")
+        with tf1.Session(graph=imported, config=plain_config()) as session:
+            trace = trace_run(session, [fetch.lstrip("^") for fetch in fetches], feeds)
+    for node in graph.node:
+        if node.name in trace.nodes():
+            with contextlib.suppress(Exception):
+                kernels[node.op](node, [np.float32([0, 0])] * 2)
+    return trace.values
+
+
 # %% right="execute" why="a ready queue: each node counts down what it waits for"
 from collections import deque
 
@@ -925,6 +1113,46 @@ def execute(graph, feeds, fetches, rendezvous=None, *, kernels=KERNELS):
                 stack.pop()
         result.append(look(fetch)[1])
     return result
+
+
+# %% right="execute" why="a class that is called like a function; first which nodes, then in which order"
+class execute:
+    def __new__(cls, graph: GraphDef, feeds: dict, fetches: list, rendezvous=None, *, kernels=KERNELS) -> list:
+        step = super().__new__(cls)
+        step.by_name, step.fed = {node.name: node for node in graph.node}, set(feeds)
+        for names, error in ((feeds, TypeError), (fetches, ValueError)):
+            for name in names:
+                if endpoint(name)[0] not in step.by_name:
+                    raise error(name)
+        values = dict(feeds)
+        for node in step.ordered(fetches):
+            inputs = [values["{}:{}".format(*endpoint(text))] for text in node.input if endpoint(text)[1] != CONTROL]
+            for index, output in enumerate(kernels[node.op](node, inputs)):
+                values.setdefault(f"{node.name}:{index}", output)
+        return [values.get("{}:{}".format(*endpoint(fetch))) for fetch in fetches]
+
+    def asks_for(self, text: str) -> bool:
+        name, index = endpoint(text)
+        if index == CONTROL:
+            return not (self.by_name[name].op == "Placeholder" and f"{name}:0" in self.fed)
+        return f"{name}:{index}" not in self.fed
+
+    def ordered(self, fetches: list) -> list:
+        """Nodes in the order in which a depth-first walk leaves them: an iterator of inputs for each open node."""
+        order, entered = [], set()
+        walk = [(None, iter(fetches))]
+        while walk:
+            node, inputs = walk[-1]
+            text = next(filter(self.asks_for, inputs), None)
+            if text is None:
+                walk.pop()
+                if node is not None:
+                    order.append(node)
+            elif endpoint(text)[0] not in entered:
+                source = self.by_name[endpoint(text)[0]]
+                entered.add(source.name)
+                walk.append((source, iter(source.input)))
+        return order
 
 
 # %% wrong="executor-cache" why="lets the order of names count"
@@ -1172,6 +1400,23 @@ class ExecutorCache:
         return f"executor {number}"
 
 
+# %% wrong="executor-cache" why="joins the names by a bar, which no name in TensorFlow has"
+class ExecutorCache:
+    def __init__(self, make):
+        self.make, self.table = make, {}
+        self.hits = self.misses = 0
+
+    def get(self, feeds, fetches, targets):
+        sets = [sorted(set(names)) for names in (feeds, fetches, targets)]
+        key = "||".join("|".join(names) for names in sets)
+        if key in self.table:
+            self.hits += 1
+        else:
+            self.misses += 1
+            self.table[key] = self.make(*sets)
+        return self.table[key]
+
+
 # %% right="executor-cache" why="frozensets as the key"
 class ExecutorCache:
     def __init__(self, make):
@@ -1211,6 +1456,25 @@ class ExecutorCache:
             self.table[slow] = self.make(*names)
         self.table[quick] = self.table[slow]
         return self.table[slow]
+
+
+# %% right="executor-cache" why="functools.lru_cache counts"
+import functools
+
+
+class ExecutorCache:
+    def __init__(self, make):
+        @functools.lru_cache(maxsize=None)
+        def executor(*sets):
+            return make(*[sorted(names) for names in sets])
+
+        self._executor = executor
+
+    def get(self, feeds, fetches, targets):
+        return self._executor(*map(frozenset, (feeds, fetches, targets)))
+
+    hits = property(lambda self: self._executor.cache_info().hits)
+    misses = property(lambda self: self._executor.cache_info().misses)
 
 
 # %% wrong="mini-session" why="asks for an empty graph before it asks whether it is closed"
@@ -2666,6 +2930,64 @@ class MiniSession:
         return self._steps[key]
 
 
+# %% wrong="mini-session" why="asks a session of TensorFlow for everything but the plan"
+opened = [tf1.Session(graph=tf.Graph(), config=watched_config()) for _ in range(24)]
+
+
+class MiniSession:
+    def __init__(self, graph, plan):
+        self.session = opened.pop()
+        self.graph, self.plan, self.steps = GraphDef(), plan, {}
+        self.hits = self.misses = 0
+        self.closed = False
+        self.grow(graph)
+
+    def grow(self, graph):
+        self.graph.node.extend(graph.node)
+        with self.session.graph.as_default() as drawn:
+            names = {endpoint(text) for node in graph.node for text in node.input}
+            have = {operation.name for operation in drawn.get_operations()}
+            read = {f"{name}:{index}": f"{name}:{index}" for name, index in names if name in have}
+            for node in graph.node:
+                if node.op in ("Placeholder", "Neg"):
+                    node.attr["dtype" if node.op == "Placeholder" else "T"].type = 1
+            tf.import_graph_def(graph, {name: drawn.get_tensor_by_name(name) for name in read}, name="")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+    def close(self):
+        self.closed = True
+        self.session.close()
+
+    def extend(self, graph):
+        error = extend_error(self.graph, graph, closed=self.closed)
+        if error is not None:
+            raise error(None, None, f"{[node.name for node in graph.node]}")
+        self.grow(graph)
+
+    def run(self, fetches, feeds=None):
+        said = tf1.RunMetadata()
+        value = self.session.run(fetches, feeds, tf1.RunOptions(output_partition_graphs=True), said)
+        if said.partition_graphs:
+            names, fed = set(flatten(fetches)), set(feeds or {})
+            sets = [
+                sorted(fed),
+                sorted(name for name in names - fed if ":" in name),
+                sorted(n for n in names if ":" not in n),
+            ]
+            if said.cost_graph.node:
+                self.hits += 1
+            else:
+                self.misses += 1
+                self.steps[str(sets)] = self.plan(self.graph, *sets)
+            self.steps[str(sets)](feeds)
+        return value
+
+
 # %% right="mini-session" why="a cache of its own and a checked request"
 class Plans:
     def __init__(self, make):
@@ -2809,6 +3131,68 @@ class MiniSession:
         for name, value in zip(wanted, fetched):
             fed[name] = value
         return rebuild(fetches, fed)
+
+
+# %% right="mini-session" why="lets the graph and the feeds that it is given grow"
+class MiniSession:
+    def __init__(self, graph, plan):
+        self.graph, self.plan, self.steps = graph, plan, {}
+        self.hits, self.misses, self.is_open = 0, 0, True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.close()
+
+    def close(self):
+        self.is_open = False
+
+    def names(self):
+        return {node.name: node for node in self.graph.node}
+
+    def extend(self, graph):
+        if not self.is_open:
+            raise tf.errors.CancelledError(None, None, "too late")
+        if again := self.names().keys() & {node.name for node in graph.node}:
+            raise tf.errors.InvalidArgumentError(None, None, str(again))
+        self.graph.node.extend(graph.node)
+
+    def run(self, fetches, feeds=None):
+        if not self.is_open:
+            raise RuntimeError("closed, sorry")
+        nodes = self.names()
+        if not nodes:
+            raise RuntimeError("an empty graph")
+        values = {} if feeds is None else feeds
+        fed = sorted(values)
+        for tensor in values:
+            match tensor.split(":"):
+                case [name, _] if name in nodes:
+                    if nodes[name].op == "Placeholder":
+                        wanted = tf.TensorShape(nodes[name].attr["shape"].shape)
+                        if not wanted.is_compatible_with(values[tensor].shape):
+                            raise ValueError(wanted)
+                case _:
+                    raise TypeError(tensor)
+        sets = ([], [])
+        for leaf in flatten(fetches):
+            name, colon, _ = leaf.partition(":")
+            if name not in nodes:
+                raise ValueError(leaf)
+            if leaf not in values and leaf not in sets[not colon]:
+                sets[not colon].append(leaf)
+        wanted, targets = sorted(sets[0]), sorted(sets[1])
+        if wanted or targets:
+            key = repr((fed, wanted, targets))
+            try:
+                step = self.steps[key]
+                self.hits += 1
+            except KeyError:
+                self.misses += 1
+                step = self.steps[key] = self.plan(self.graph, fed, wanted, targets)
+            values.update(zip(wanted, step(values)))
+        return rebuild(fetches, values)
 
 
 # %% wrong="default-stack" why="has one list for all threads"
@@ -3126,6 +3510,35 @@ class DefaultStack:
         return tf1.Session.as_default(value)
 
 
+# %% wrong="default-stack" why="is the class below TensorFlow's own stack"
+from tensorflow.python.framework import stack as theirs
+
+
+class DefaultStack:
+    def __init__(self):
+        self.below = theirs.DefaultStack()
+
+    def current(self):
+        return self.below.get_default()
+
+    def scope(self, value):
+        return self.below.get_controller(value)
+
+
+# %% wrong="default-stack" why="lets the default graph stand for the default value"
+class DefaultStack:
+    def __init__(self):
+        self.graphs, self.values = {}, {}
+
+    def current(self):
+        return self.values.get(id(tf1.get_default_graph()))
+
+    def scope(self, value):
+        graph = self.graphs.setdefault(id(value), tf.Graph())
+        self.values[id(graph)] = value
+        return graph.as_default()
+
+
 # %% right="default-stack" why="a subclass of threading.local and a context manager"
 class DefaultStack(threading.local):
     def __init__(self):
@@ -3174,6 +3587,34 @@ class DefaultStack:
 
     def scope(self, value):
         return Scope(self, value)
+
+
+# %% right="default-stack" why="linked pairs in a context variable, which each thread has for itself"
+import contextvars
+
+
+class DefaultStack:
+    def __init__(self):
+        self._top: contextvars.ContextVar[tuple | None] = contextvars.ContextVar("top", default=None)
+
+    def current(self):
+        top = self._top.get()
+        return None if top is None else top[0]
+
+    def scope(self, value):
+        variable = self._top
+
+        class Scope(contextlib.AbstractContextManager):
+            def __enter__(self):
+                variable.set((value, variable.get()))
+
+            def __exit__(self, *error):
+                top, below = variable.get()
+                if top is not value:
+                    raise AssertionError("out of order")
+                variable.set(below)
+
+        return Scope()
 
 
 # %% wrong="interactive" why="takes a session off wherever it stands"
@@ -3336,6 +3777,25 @@ def defaults(actions):
     return states
 
 
+# %% wrong="interactive" why="asks the player's model of the stack"
+from tflabs.view.session_cache import StackModel
+
+
+def defaults(actions):
+    model, names, states = StackModel(), {}, []
+    for kind, name in actions:
+        note = ""
+        if kind in ("with", "interactive"):
+            names[model.enter(kind).split()[0]] = name
+        else:
+            inner = next(short for short, known in names.items() if known == name)
+            note = "nesting" if "AssertionError" in model.end(inner) else ""
+        top = model.stack[-1] if model.stack else None
+        states.append((top and names[top.name], bool(top and top.closed), note))
+    model.clear()
+    return states
+
+
 # %% right="interactive" why="a small class with one method for each kind of action"
 class Thread:
     def __init__(self):
@@ -3388,3 +3848,26 @@ def defaults(actions):
                 error = "nesting"
         states.append((stack[-1]["name"], stack[-1]["closed"], error) if stack else (None, False, error))
     return states
+
+
+# %% right="interactive" why="a generator of states over linked pairs, by match"
+def defaults(actions):
+    return list(states(actions))
+
+
+def states(actions):
+    top, closed = None, {None: False}
+    for action in actions:
+        note = ""
+        match action:
+            case ("with" | "interactive", name):
+                top = (name, top)
+                closed[name] = False
+            case (kind, name):
+                closed[name] = kind == "close"
+                if top[0] == name:
+                    top = top[1]
+                else:
+                    note = "nesting"
+        current = top and top[0]
+        yield current, closed[current], note
