@@ -151,6 +151,42 @@ def parse_key(text):
     return Key(source, number, destination, edge, int(frame), int(iteration))
 
 
+# %% wrong="parse-key" why="re.match with $ lets a newline pass at the end"
+def parse_key(text):
+    parts = text.split(";")
+    if len(parts) != 5:
+        raise ValueError("a key has 5 parts")
+    source, incarnation, destination, edge, where = parts
+    for name, part in [("source", source), ("destination", destination), ("edge", edge)]:
+        if not part:
+            raise ValueError(name)
+    if not re.match(r"^[0-9a-fA-F]{1,16}$", incarnation):
+        raise ValueError("incarnation")
+    frame, _, iteration = where.partition(":")
+    for name, part in [("frame", frame), ("iteration", iteration)]:
+        if not re.match(r"^-?[0-9]+$", part):
+            raise ValueError(name)
+    return Key(source, int(incarnation, 16), destination, edge, int(frame), int(iteration))
+
+
+# %% wrong="parse-key" why="backslash d also takes digits of other scripts"
+def parse_key(text):
+    parts = text.split(";")
+    if len(parts) != 5:
+        raise ValueError("a key has 5 parts")
+    source, incarnation, destination, edge, where = parts
+    for name, part in [("source", source), ("destination", destination), ("edge", edge)]:
+        if not part:
+            raise ValueError(name)
+    if not re.fullmatch(r"[0-9a-fA-F]{1,16}", incarnation):
+        raise ValueError("incarnation")
+    frame, _, iteration = where.partition(":")
+    for name, part in [("frame", frame), ("iteration", iteration)]:
+        if not re.fullmatch(r"-?\d+", part):
+            raise ValueError(name)
+    return Key(source, int(incarnation, 16), destination, edge, int(frame), int(iteration))
+
+
 # %% right="parse-key" why="split and partition, each part turned and checked by hand"
 def parse_key(text):
     if text.count(";") != 4:
@@ -197,6 +233,28 @@ def parse_key(text):
                 raise ValueError(f"{name}: {part!r}")
     source, incarnation, destination, edge, frame, iteration = match.groups()
     return Key(source, int(incarnation, 16), destination, edge, int(frame), int(iteration))
+
+
+# %% right="parse-key" why="an object that is called, with a generator that checks the parts"
+class KeyReader:
+    rules = {"source": ".+", "incarnation": "[0-9a-fA-F]{1,16}", "destination": ".+", "edge": ".+"}
+    rules |= dict.fromkeys(("frame", "iteration"), "-?[0-9]+")
+
+    def checked(self, parts):
+        for (name, rule), part in zip(self.rules.items(), parts, strict=True):
+            if re.fullmatch(rule, part, re.DOTALL) is None:
+                raise ValueError(f"{name} {part!r}")
+            yield int(part, 16) if name == "incarnation" else int(part) if rule.startswith("-") else part
+
+    def __call__(self, text: str) -> Key:
+        match text.split(";"):
+            case [*ends, where] if len(ends) == 4:
+                frame, _, iteration = where.partition(":")
+                return Key._make(self.checked([*ends, frame, iteration]))
+        raise ValueError("not 5 parts")
+
+
+parse_key = KeyReader()
 
 
 # %% wrong="make-key" why="prints a negative incarnation with a minus"
@@ -1018,6 +1076,37 @@ def insert_transfers(graph):
     return result
 
 
+# %% right="insert-transfers" why="rewrites the inputs of the graph that it was given"
+def insert_transfers(graph):
+    place, came, extra = {node.name: node.device for node in graph.node}, {}, GraphDef()
+
+    def arrival(name, destination):
+        base = name.strip("^").split(":")[0]
+        ends = dict(zip(("send_device", "recv_device"), (place[base], destination), strict=True))
+        ends |= {"tensor_name": new_name("edge"), "send_device_incarnation": 1, "client_terminated": False}
+        if name[0] == "^":
+            dtype, value = tf.int32, tf.make_tensor_proto(7)
+            made = add_node(extra, new_name(base), "Const", place[base], [name], {"dtype": dtype, "value": value}).name
+        else:
+            dtype, made = dtype_of(graph, name), name
+        add_node(extra, new_name(base), "_Send", place[base], [made], {"T": dtype, **ends})
+        got = add_node(extra, new_name(base), "_Recv", destination, [], {"tensor_type": dtype, **ends}).name
+        if name[0] != "^":
+            return got
+        return "^" + add_node(extra, new_name(base), "Identity", destination, [got], {"T": dtype}).name
+
+    for node in graph.node:
+        if node.device == "":
+            raise ValueError(node.name)
+        for index, name in enumerate(node.input):
+            if place[name.strip("^").split(":")[0]] != node.device:
+                where = whole_name(name), node.device
+                came[where] = came[where] if where in came else arrival(*where)
+                node.input[index] = came[where]
+    graph.node.extend(extra.node)
+    return graph
+
+
 # %% wrong="rendezvous" why="one value per key: a second send overwrites the first"
 class Rendezvous:
     def __init__(self):
@@ -1140,6 +1229,40 @@ class Rendezvous:
             line.append(me)
             came = self.changed.wait_for(lambda: self.error or (self.values.get(key) and line[0] is me), timeout)
             line.remove(me)
+            if self.error is not None:
+                raise self.error
+            if not came:
+                raise TimeoutError(key)
+            return self.values[key].popleft()
+
+    def abort(self, error):
+        with self.changed:
+            if self.error is None:
+                self.error = error
+            self.changed.notify_all()
+
+
+# %% wrong="rendezvous" why="send wakes one waiter, perhaps of another key; whoever leaves wakes all"
+class Rendezvous:
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.values, self.waiting, self.error = {}, {}, None
+
+    def send(self, key, value):
+        with self.changed:
+            if self.error is not None:
+                raise self.error
+            self.values.setdefault(key, deque()).append(value)
+            self.changed.notify()
+
+    def recv(self, key, timeout):
+        with self.changed:
+            me = object()
+            line = self.waiting.setdefault(key, [])
+            line.append(me)
+            came = self.changed.wait_for(lambda: self.error or (self.values.get(key) and line[0] is me), timeout)
+            line.remove(me)
+            self.changed.notify_all()
             if self.error is not None:
                 raise self.error
             if not came:
@@ -1290,7 +1413,7 @@ class Rendezvous:
             self.changed.notify_all()
 
 
-# %% wrong="rendezvous" why="abort makes a new error of its own"
+# %% wrong="rendezvous" why="abort makes a new error of the text: the arguments are lost"
 class Rendezvous:
     def __init__(self):
         self.changed = threading.Condition()
@@ -1506,6 +1629,71 @@ class Rendezvous:
                 self.error = error
 
 
+# %% wrong="rendezvous" why="no line: whoever wakes or comes first takes the value"
+class Rendezvous:
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.values, self.error = {}, None
+
+    def send(self, key, value):
+        with self.changed:
+            if self.error is not None:
+                raise self.error
+            self.values.setdefault(key, deque()).append(value)
+            self.changed.notify_all()
+
+    def recv(self, key, timeout):
+        with self.changed:
+            came = self.changed.wait_for(lambda: self.error or self.values.get(key), timeout)
+            if self.error is not None:
+                raise self.error
+            if not came:
+                raise TimeoutError(key)
+            return self.values[key].popleft()
+
+    def abort(self, error):
+        with self.changed:
+            if self.error is None:
+                self.error = error
+            self.changed.notify_all()
+
+
+# %% wrong="rendezvous" why="a value of 0.0 or None is taken for no value"
+class Rendezvous:
+    def __init__(self):
+        self.changed = threading.Condition()
+        self.values, self.waiting, self.error = {}, {}, None
+
+    def send(self, key, value):
+        with self.changed:
+            if self.error is not None:
+                raise self.error
+            self.values.setdefault(key, deque()).append(value)
+            self.changed.notify_all()
+
+    def recv(self, key, timeout):
+        with self.changed:
+            me = object()
+            line = self.waiting.setdefault(key, [])
+            line.append(me)
+            came = self.changed.wait_for(
+                lambda: self.error or (line[0] is me and self.values.get(key) and self.values[key][0]), timeout
+            )
+            line.remove(me)
+            self.changed.notify_all()
+            if self.error is not None:
+                raise self.error
+            if not came:
+                raise TimeoutError(key)
+            return self.values[key].popleft()
+
+    def abort(self, error):
+        with self.changed:
+            if self.error is None:
+                self.error = error
+            self.changed.notify_all()
+
+
 # %% wrong="rendezvous" why="no lock: a receiver looks again and again"
 class Rendezvous:
     def __init__(self):
@@ -1667,6 +1855,144 @@ class Rendezvous:
             self._error = self._error if self._error is not None else error
             for room, _, _ in self._rooms.values():
                 room.notify_all()
+
+
+# %% right="rendezvous" why="each caller gets an equal error of its own, handed over in a queue per receiver"
+from queue import Empty, SimpleQueue
+
+
+class Rendezvous:
+    __slots__ = ("_boxes", "_error", "_lock")
+
+    def __init__(self):
+        self._lock, self._boxes, self._error = threading.Lock(), {}, None
+
+    def _raise(self):
+        if self._error is not None:
+            raise type(self._error)(*self._error.args)
+
+    def send(self, key, value):
+        with self._lock:
+            self._raise()
+            values, receivers = self._boxes.setdefault(key, ([], []))
+            receivers.pop(0).put((value,)) if receivers else values.append(value)
+
+    def recv(self, key, timeout):
+        with self._lock:
+            self._raise()
+            values, receivers = self._boxes.setdefault(key, ([], []))
+            if values:
+                return values.pop(0)
+            mine = SimpleQueue()
+            receivers.append(mine)
+        try:
+            handed = mine.get(timeout=timeout)
+        except Empty:
+            with self._lock:
+                if mine in receivers:
+                    receivers.remove(mine)
+                    raise TimeoutError(key) from None
+                handed = mine.get()
+        if handed is None:
+            self._raise()
+        return handed[0]
+
+    def abort(self, error):
+        with self._lock:
+            self._error = self._error or error
+            for values, receivers in self._boxes.values():
+                values.clear()
+                while receivers:
+                    receivers.pop().put(None)
+
+
+# %% right="rendezvous" why="an event loop in a thread of its own holds all boxes, so that no lock is needed"
+import asyncio
+
+
+class Rendezvous:
+    def __init__(self):
+        self.loop, self.values, self.futures, self.error = asyncio.new_event_loop(), defaultdict(list), {}, None
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+
+    def _call(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
+
+    def send(self, key, value):
+        return self._call(self._send(key, value))
+
+    def recv(self, key, timeout):
+        return self._call(self._recv(key, timeout))
+
+    def abort(self, error):
+        return self._call(self._abort(error))
+
+    async def _send(self, key, value):
+        if self.error is not None:
+            raise self.error
+        line = self.futures.setdefault(key, deque())
+        while line and line[0].done():
+            line.popleft()
+        if line:
+            line.popleft().set_result(value)
+        else:
+            self.values[key].append(value)
+
+    async def _recv(self, key, timeout):
+        if self.error is not None:
+            raise self.error
+        if self.values[key]:
+            return self.values[key].pop(0)
+        mine = self.loop.create_future()
+        self.futures.setdefault(key, deque()).append(mine)
+        timer = self.loop.call_later(timeout, lambda: mine.done() or mine.set_exception(TimeoutError(key)))
+        try:
+            return await mine
+        finally:
+            timer.cancel()
+
+    async def _abort(self, error):
+        if self.error is None:
+            self.error = error
+            for mine in [future for line in self.futures.values() for future in line if not future.done()]:
+                mine.set_exception(error)
+
+
+# %% right="rendezvous" why="polls with a ticket and a lock"
+class Rendezvous(object):
+    def __init__(self) -> None:
+        self.lock, self.tickets = threading.RLock(), itertools.count()
+        self.values, self.lines, self.errors = defaultdict(list), defaultdict(list), []
+
+    def _check(self):
+        for error in self.errors[:1]:
+            raise error
+
+    def send(self, key: str, value: object) -> None:
+        with self.lock:
+            self._check()
+            self.values[key] += [value]
+
+    def recv(self, key: str, timeout: float) -> object:
+        end, ticket = time.monotonic() + timeout, next(self.tickets)
+        with self.lock:
+            self.lines[key].append(ticket)
+        try:
+            while True:
+                with self.lock:
+                    self._check()
+                    if self.lines[key][0] == ticket and self.values[key]:
+                        return self.values[key].pop(0)
+                if time.monotonic() > end:
+                    raise TimeoutError
+                time.sleep(0.001)
+        finally:
+            with self.lock:
+                self.lines[key].remove(ticket)
+
+    def abort(self, error: Exception) -> None:
+        with self.lock:
+            self.errors.append(error)
 
 
 # %% wrong="step-table" why="no lock: two threads make two rendezvous for one step"
@@ -1850,6 +2176,28 @@ class StepTable:
             self.abort(number, f"Cleanup {step}")
 
 
+# %% right="step-table" why="a future for each step: the first makes, the others wait for it"
+from concurrent.futures import Future
+
+
+class StepTable:
+    def __init__(self, make, abort):
+        self.__dict__.update(make=make, abort=abort, lock=threading.Lock(), futures={})
+
+    def find(self, step):
+        mine = Future()
+        with self.lock:
+            found = self.futures.setdefault(step, mine)
+        if found is mine:
+            mine.set_result(self.make())
+        return found.result()
+
+    def cleanup(self, step):
+        with self.lock:
+            found = self.futures.pop(step, None)
+        return found and self.abort(found.result(), f"Cleanup {step}")
+
+
 # %% wrong="incarnations" why="compares the digits as text"
 def check(key, alive):
     source, incarnation, *_ = key.split(";")
@@ -1944,3 +2292,20 @@ def check(key, alive):
     if now == parsed.incarnation:
         return "ok"
     raise Stale("expected incarnation %d, found %d" % (parsed.incarnation, now))
+
+
+# %% right="incarnations" why="a subclass of Stale, a dict of cases, type hints"
+from typing import Mapping
+
+
+class StaleKey(Stale):
+    pass
+
+
+def check(key: str, alive: Mapping[str, int]) -> str:
+    match given_parse_key(key):
+        case Key(source=source) if source not in alive:
+            raise KeyError(source)
+        case Key(source=source, incarnation=number) if alive[source] ^ number:
+            raise StaleKey(number, alive[source])
+    return "ok"

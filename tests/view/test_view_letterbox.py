@@ -116,6 +116,11 @@ def test_the_picture_says_its_state_in_words() -> None:
     assert "Step 8, aborted with InvalidArgument: a node failed: edge_4_c is empty" in alt
 
 
+def test_the_words_name_all_whom_an_abort_ended() -> None:
+    alt = wall([abort(recv(recv(Step(7), "a", 1), "b", 2), "Internal: broken")], ("a", "b")).alt
+    assert "recv of R1 raised Internal: broken; recv of R2 raised Internal: broken." in alt
+
+
 def test_the_picture_is_wellformed_and_counts_what_it_does_not_show() -> None:
     picture = wall(busy_player().steps, KEYS, "A <title> & more")
     root = ElementTree.fromstring(picture.svg)

@@ -299,5 +299,6 @@ def _words(step: Step, keys: Sequence[str]) -> str:
         else:
             boxes.append(f"{key} is empty")
     state = f"aborted with {step.error}" if step.error else "open"
-    last = f" Last: {step.outcomes[-1].words}." if step.outcomes else ""
-    return f"Step {step.number}, {state}: {'; '.join(boxes)}.{last}"
+    seen = [outcome.words for outcome in step.outcomes[-_LINES:]]
+    happened = f" What happened, the newest last: {'; '.join(seen)}." if seen else ""
+    return f"Step {step.number}, {state}: {'; '.join(boxes)}.{happened}"
