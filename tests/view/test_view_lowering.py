@@ -158,10 +158,10 @@ def test_a_line_that_may_be_the_work_of_two_ops_stays_plain(lowered: Lowered) ->
 
 
 def test_a_long_listing_is_cut_and_says_so(lowered: Lowered) -> None:
-    kernel = Kernel(LLVM, ASSEMBLY * 20)
+    kernel = Kernel(LLVM, ASSEMBLY * 50)
     picture = lowering_stage(Lowered(lowered.graph, HLO, OPTIMIZED, {"add_maximum_fusion": kernel}), "assembly")
-    assert "The first 64 of 80 lines." in picture.alt
-    assert picture.svg.count('class="line"') == 64
+    assert "The first 160 of 200 lines." in picture.alt
+    assert picture.svg.count('class="line"') == 160
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,11 @@ def visible(test_source: str) -> str:
 
 def parsed(source: str) -> ast.Module:
     """The syntax tree of a cell, IPython's magics left out."""
-    lines = [line if not re.match(r"\s*[%!]", line) else "" for line in source.splitlines()]
-    return ast.parse("\n".join(lines))
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        lines = [line if not re.match(r"\s*[%!]", line) else "" for line in source.splitlines()]
+        return ast.parse("\n".join(lines))
 
 
 def _title(notebook: Any, lab: str) -> str:
