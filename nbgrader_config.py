@@ -1,4 +1,4 @@
-# nbgrader's configuration of this course: with it the stock commands (generate_assignment, autograde, generate_feedback,
+# nbgrader's configuration of this course. With it the stock commands (generate_assignment, autograde, generate_feedback,
 # validate, export) work in a clone, and `tflabs build` runs generate_assignment with the same settings.
 from nbgrader.converters import GenerateAssignment
 
