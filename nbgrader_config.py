@@ -1,5 +1,5 @@
-# nbgrader's configuration of this course. With it the stock commands (generate_assignment, autograde, generate_feedback,
-# validate, export) work in a clone, and `tflabs build` runs generate_assignment with the same settings.
+# nbgrader's configuration of this course. With it the stock commands (generate_assignment, autograde, validate,
+# generate_feedback, export) work in a clone; `tflabs build` runs generate_assignment with the same settings.
 from nbgrader.converters import GenerateAssignment
 
 from tflabs.course.release import KeepNotesBack
