@@ -44,7 +44,8 @@ class Site:
     folder: Path
 
     def address(self, notebook: str) -> str:
-        return self.url.replace("start.ipynb", notebook)
+        """Of a notebook alone: without `reset` JupyterLab opens again what other pages of this server had open."""
+        return self.url.replace("start.ipynb?", f"{notebook}?reset&")
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +167,8 @@ def run_all(page: Page) -> None:
 
 ALL_DONE = """
 () => {
-  const cells = [...document.querySelectorAll(".jp-Notebook .jp-CodeCell")];
+  const shown = [...document.querySelectorAll(".jp-Notebook")].filter(notebook => notebook.offsetParent !== null);
+  const cells = shown.flatMap(notebook => [...notebook.querySelectorAll(".jp-CodeCell")]);
   return cells.length > 0 && cells.every(cell => /\\[\\d+\\]/.test(cell.querySelector(".jp-InputPrompt").textContent));
 }
 """

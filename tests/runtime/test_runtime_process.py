@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tflabs.runtime import FreshProcessError, XlaDump, in_fresh_process, process, xla_dump
@@ -44,12 +45,15 @@ def wait_until_gone(pid: int) -> None:
             return
 
 
-def no_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
+@pytest.fixture
+def children_before() -> set[psutil.Process]:
+    """The children that other tests of this process have, such as a browser's driver."""
+    return set(psutil.Process().children(recursive=True))
+
+
+def new_children(before: set[psutil.Process]) -> set[psutil.Process]:
+    """Children that were not there before; one that ended and was not waited for is still there."""
+    return set(psutil.Process().children(recursive=True)) - before
 
 
 def test_value_and_output() -> None:
@@ -108,14 +112,16 @@ def test_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert (cwd, path, argv, stdin) == (str(tmp_path), sys.path, 1, "")
 
 
-def test_50_megabytes_both_ways_leave_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_50_megabytes_both_ways_leave_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, children_before: set[psutil.Process]
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = len(list(Path("/dev/fd").iterdir()))
     data = bytes(50_000_000)
     assert in_fresh_process(lambda data: data[::-1], data).value == data
     assert list(tmp_path.iterdir()) == []
     assert len(list(Path("/dev/fd").iterdir())) == before
-    assert no_children()
+    assert new_children(children_before) == set()
 
 
 def test_output_is_capped() -> None:
@@ -190,7 +196,7 @@ def test_end_without_an_answer() -> None:
     assert message == "the process ended with exit status 7 before the function returned\nIts stderr is empty."
 
 
-def test_timeout_kills_the_whole_group() -> None:
+def test_timeout_kills_the_whole_group(children_before: set[psutil.Process]) -> None:
     def function() -> None:
         child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         print(child.pid, file=sys.stderr)
@@ -200,7 +206,7 @@ def test_timeout_kills_the_whole_group() -> None:
     error = failure(function, timeout=2)
     assert str(error).startswith("timeout: not finished after 2 s; its process group was killed")
     wait_until_gone(int(error.stderr))
-    assert no_children()
+    assert new_children(children_before) == set()
 
 
 def test_threads_and_children_do_not_hold_it_up() -> None:

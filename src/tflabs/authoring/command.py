@@ -87,7 +87,7 @@ def test(arguments: list[str]) -> int:
     """Run pytest in the course's folder; two tests at a time unless the arguments say otherwise."""
     course = find_course()
     chosen = any(argument.startswith(("-n", "--numprocesses", "-s", "--pdb")) for argument in arguments)
-    parallel = [] if chosen else ["-n", "2", "--dist", "worksteal"]
+    parallel = [] if chosen else ["-n", "2", "--dist", "loadgroup"]
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
     return subprocess.call([sys.executable, "-m", "pytest", *parallel, *arguments], cwd=course.root, env=environment)
 
