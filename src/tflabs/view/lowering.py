@@ -170,7 +170,9 @@ def lowering(lowered: Lowered, *, function: Any = None, arguments: Mapping[str, 
     import ipywidgets as w
 
     descent = _Descent(lowered)
-    slider = w.SelectionSlider(options=[(name, key) for key, name in STAGES.items()], description="stage")
+    stages = [(name, key) for key, name in STAGES.items()]
+    # The picture's title names the stage; the slider's own readout is too narrow for the names.
+    slider = w.SelectionSlider(options=stages, description="stage", readout=False)
     choice = w.Dropdown(options=[("all", None), *((op, op) for op in descent.hues)], description="op")
     words, image = w.HTML(), w.HTML()
 
@@ -228,7 +230,8 @@ class Calls:
         rows = [("call", "argument", "it used", "traces")]
         for i, (label, new, traces) in enumerate(self.made, 1):
             rows.append((str(i), label, "a new trace" if new else "a trace that it had", str(traces)))
-        cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        style = "padding: 0 1.5em 0 0; text-align: left"
+        cells = ["".join(f'<td style="{style}">{escape(cell)}</td>' for cell in row) for row in rows]
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
 
 
