@@ -14,10 +14,12 @@ from tflabs.course.files import notebook_text, read_notebook
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import read_syllabus
 from tflabs.errors import UserError
+from tflabs.grading.kernels import WarmServers
 
 
 def proof_of(course: Course) -> Proof:
-    return verify(course, read_syllabus(course.syllabus).section(toy.LAB))
+    with WarmServers() as servers:
+        return verify(course, read_syllabus(course.syllabus).section(toy.LAB), servers)
 
 
 def planted(folder: Path, *changes: tuple[str, str], answers: str = toy.ANSWERS) -> list[str]:

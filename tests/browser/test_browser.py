@@ -5,6 +5,7 @@ Set TFLABS_SCREENSHOTS to a folder to keep what the browser showed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -28,6 +30,7 @@ CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 LABS = Course(toy.ROOT).written_labs()
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+MOST_MIB = 2048
 
 pytestmark = [
     pytest.mark.browser,
@@ -42,10 +45,22 @@ class Site:
 
     url: str
     folder: Path
+    process: psutil.Process
 
     def address(self, notebook: str) -> str:
-        """Of a notebook alone: without `reset` JupyterLab opens again what other pages of this server had open."""
-        return self.url.replace("start.ipynb?", f"{notebook}?reset&")
+        """Of a notebook alone: a workspace of its own, for JupyterLab opens again what a workspace had open."""
+        name = Path(notebook).stem
+        return self.url.replace("/lab/tree/start.ipynb?", f"/lab/workspaces/{name}/tree/{notebook}?")
+
+    def peak_mib(self) -> float:
+        """The most memory that one kernel has held so far."""
+        peaks = [0.0]
+        for process in self.process.children(recursive=True):
+            with contextlib.suppress(psutil.Error, OSError):
+                if "ipykernel_launcher" in process.cmdline():
+                    status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+                    peaks.append(int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024)
+        return max(peaks)
 
 
 @pytest.fixture(scope="module")
@@ -56,30 +71,30 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="module", params=THEMES)
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder = tmp_path_factory.mktemp(f"study-{request.param}")
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("study")
     course = Course(toy.ROOT)
     for lab in LABS:
         path = folder / "work" / lab / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(notebook_text(solved(course, lab)), encoding="utf-8")
     command = [sys.executable, "-m", "tflabs", "study", "--no-browser", "--dir", str(folder / "work")]
-    study = subprocess.Popen(command, env=environment(folder, request.param), stderr=subprocess.PIPE, text=True)
+    study = subprocess.Popen(command, env=environment(folder), stderr=subprocess.PIPE, text=True)
     try:
         assert study.stderr is not None
         url = next(match[0] for line in study.stderr if (match := re.search(r"http://\S+", line)))
-        yield Site(url, folder / "work")
+        yield Site(url, folder / "work", psutil.Process(study.pid))
     finally:
         study.terminate()
         study.communicate(timeout=30)
 
 
-def environment(home: Path, theme: str) -> dict[str, str]:
-    """A home of its own, the theme set, and no cell left undrawn because it is out of view."""
+def environment(home: Path) -> dict[str, str]:
+    """A home of its own, and no cell left undrawn because it is out of view."""
     settings = home / "settings" / "@jupyterlab"
     for plugin, values in {
-        "apputils-extension/themes": {"theme": THEMES[theme]},
+        "apputils-extension/themes": {"theme": THEMES["light"]},
         "notebook-extension/tracker": {"windowingMode": "none"},
     }.items():
         path = settings / f"{plugin}.jupyterlab-settings"
@@ -91,17 +106,31 @@ def environment(home: Path, theme: str) -> dict[str, str]:
 @pytest.fixture
 def page(browser: Browser, site: Site) -> Iterator[Page]:
     opened = browser.new_page(viewport={"width": 1280, "height": 1000})
-    opened.set_default_timeout(60_000)
+    opened.set_default_timeout(30_000)
     yield opened
     opened.close()
 
 
-def keep(page: Page, site: Site, name: str) -> None:
+def keep(page: Page, name: str) -> None:
     folder = os.environ.get("TFLABS_SCREENSHOTS")
     if folder:
-        theme = "dark" if "study-dark" in str(site.folder) else "light"
         Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"{name}-{theme}.png"))
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+def themes(page: Page) -> Iterator[str]:
+    """Light, then dark, then light again; the name of each but the last."""
+    for theme in (*THEMES, "light"):
+        is_light = "true" if theme == "light" else "false"
+        if page.locator(f"body[data-jp-theme-light={is_light}]").count() == 0:
+            page.get_by_role("menuitem", name="Settings", exact=True).click()
+            for label in ("Theme", THEMES[theme]):
+                page.locator(".lm-Menu-item:visible", has=page.get_by_text(label, exact=True)).click()
+            page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
+            page.wait_for_timeout(500)  # the style sheet of the theme is on its way
+            if theme == "light":
+                return
+        yield theme
 
 
 def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Site) -> None:
@@ -109,12 +138,13 @@ def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Sit
     page.wait_for_selector("text=TensorFlow Internals Labs")
     for unit in ("System architecture", "Programming model", "Inside the runtime", "Compilers and hardware"):
         assert page.locator(f"h3:has-text('{unit}')").count() == 1
-    keep(page, site, "start")
+    for theme in themes(page):
+        keep(page, f"start-{theme}")
     row = page.locator(".widget-hbox", has_text=LABS[0])
     row.get_by_role("button", name="Check").click()
     page.wait_for_selector("text=All points.", timeout=180_000)
     assert re.search(r"✓\s*" + LABS[0], row.inner_text())
-    keep(page, site, "start-checked")
+    keep(page, "start-checked")
     row.get_by_role("link", name="Open").click()
     page.wait_for_function(f"location.pathname.endsWith('{LABS[0]}/{LABS[0]}.ipynb')")
     page.wait_for_selector(".jp-Notebook:visible h1")
@@ -127,14 +157,16 @@ def test_a_solved_lab_runs_clean_and_its_pictures_are_whole(page: Page, site: Si
     notebook = page.locator(".jp-Notebook:visible")
     assert notebook.locator("[data-mime-type='application/vnd.jupyter.error']").all_inner_texts() == []
     assert notebook.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts() == []
-    pictures = page.evaluate(PICTURES)
-    assert pictures, "the lab shows no picture"
-    assert [picture for picture in pictures if not picture["whole"]] == []
-    assert [picture for picture in pictures if not picture["alt"]] == []
+    assert 100 < site.peak_mib() < MOST_MIB
     widgets = notebook.locator(".jp-OutputArea .jupyter-widgets")
     assert widgets.count(), "the lab has nothing to play with"
     assert move_a_widget(page), "no control changes what is shown"
-    screenshots_of_outputs(page, site, lab)
+    for theme in themes(page):
+        pictures = page.evaluate(PICTURES)
+        assert pictures, "the lab shows no picture"
+        assert [picture for picture in pictures if not picture["whole"]] == [], theme
+        assert [picture for picture in pictures if not picture["alt"]] == [], theme
+        screenshots_of_outputs(page, f"{lab}-{theme}")
 
 
 # Every image of an output: drawn, not cut by a box that does not scroll, and with words for who cannot see it.
@@ -200,9 +232,9 @@ def changed(page: Page, figure: Any, before: str) -> bool:
     return False
 
 
-def screenshots_of_outputs(page: Page, site: Site, lab: str) -> None:
+def screenshots_of_outputs(page: Page, name: str) -> None:
     if os.environ.get("TFLABS_SCREENSHOTS"):
         outputs = page.locator(".jp-Notebook:visible .jp-OutputArea-output:has(img, svg, .jupyter-widgets)").all()
         for number, output in enumerate(outputs):
             output.scroll_into_view_if_needed()
-            keep(page, site, f"{lab}-{number:02}")
+            keep(page, f"{name}-{number:02}")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,6 +79,50 @@ def test_an_edit_of_the_notebook_flows_back_to_the_text(course: Course) -> None:
     os.utime(course.text(toy.LAB), (0, 0))
     subprocess.run([BINARIES / "jupytext", "--sync", source], cwd=course.root, check=True)
     assert course.text(toy.LAB).read_text(encoding="utf-8") == toy.TEXT.replace("Twice two is four.", "Four, then.")
+
+
+def test_an_edit_in_jupyterlab_flows_back_to_the_text(course: Course, tmp_path: Path) -> None:
+    shutil.copy(toy.ROOT / "jupytext.toml", course.root)
+    with jupyter_server(course.root, tmp_path) as contents:
+        address = f"source/{toy.LAB}/{toy.LAB}.ipynb"
+        model = contents("GET", address)
+        for cell in model["content"]["cells"]:
+            cell["source"] = cell["source"].replace("Twice two is four.", "Four, then.")
+        contents("PUT", address, {key: model[key] for key in ("type", "format", "content")})
+    assert course.text(toy.LAB).read_text(encoding="utf-8") == toy.TEXT.replace("Twice two is four.", "Four, then.")
+
+
+@contextlib.contextmanager
+def jupyter_server(root: Path, home: Path) -> Iterator[Callable[..., Any]]:
+    """The server behind JupyterLab, and a function that calls its contents API."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "jupyter_server", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
+    command += ["--ServerApp.ip=localhost", "--no-browser", "--allow-root"]
+    environment = os.environ | {"HOME": str(home), "JUPYTER_TOKEN": "secret"}
+    server = subprocess.Popen(command, cwd=root, env=environment, stderr=subprocess.DEVNULL)
+
+    def call(method: str, path: str, body: object = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        url = f"http://localhost:{port}/api/contents/{path}"
+        request = urllib.request.Request(url, data, {"Authorization": "token secret"}, method=method)
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return json.load(reply)
+
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                call("GET", "")
+                break
+            except OSError:
+                assert server.poll() is None and time.monotonic() < deadline
+                time.sleep(0.1)
+        yield call
+    finally:
+        server.terminate()
+        server.wait(30)
 
 
 def test_stale_files_are_named(course: Course) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 import toy
@@ -287,3 +288,21 @@ def test_study_copies_the_labs_and_serves_them(course: Course) -> None:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 0
+
+
+def test_two_at_once_take_two_ports_and_a_kill_of_study_ends_its_server(course: Course) -> None:
+    another = str(course.root.parent / "another")
+    with (
+        running(course, "study", "--no-browser") as one,
+        running(course, "study", "--no-browser", "--dir", another) as two,
+    ):
+        urls = [next(line for line in study.stderr or () if "http://" in line) for study in (one, two)]
+        assert len({url.partition("/lab")[0] for url in urls}) == 2
+        server = psutil.Process(one.pid).children()[0]
+        family = [server, *server.children(recursive=True)]
+        one.kill()
+        gone, alive = psutil.wait_procs(family, timeout=30)
+        assert not alive and gone
+        assert two.poll() is None
+        two.send_signal(signal.SIGINT)
+        two.communicate(timeout=30)

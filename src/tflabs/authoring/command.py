@@ -6,6 +6,7 @@ import functools
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.status import Status
@@ -13,6 +14,9 @@ from rich.table import Table
 
 from tflabs.course.layout import Course, find_course
 from tflabs.course.syllabus import Section, Syllabus, read_syllabus
+
+if TYPE_CHECKING:
+    from tflabs.authoring.verify import Proof
 
 
 def build(names: list[str], *, check: bool) -> int:
@@ -51,32 +55,40 @@ def build(names: list[str], *, check: bool) -> int:
 def verify(names: list[str], *, exercise: str | None, jobs: int) -> int:
     """Prove the named labs, or all; returns the exit code."""
     from tflabs.authoring.verify import verify as prove
+    from tflabs.grading.kernels import WarmServers
 
-    console = Console(highlight=False)
     course = find_course()
+    sections = _written(course, read_syllabus(course.syllabus), names)
     held = True
-    for section in _written(course, read_syllabus(course.syllabus), names):
-        with Console(stderr=True).status(f"{section.id} …") as status:
-            proof = prove(course, section, exercise, jobs, functools.partial(_update, status, section.id))
-        table = Table(title=f"{section.id} · {proof.seconds:.1f} s, {proof.peak_mib:.0f} MiB", title_justify="left")
-        for column in ("exercise", "points", "wrong caught", "right accepted", "seconds", "MiB"):
-            table.add_column(column, justify="left" if column == "exercise" else "right")
-        for row in proof.exercises.values():
-            table.add_row(
-                row.id,
-                f"{row.points:g}",
-                f"{row.wrong_caught} of {row.wrong_tried}",
-                f"{row.right_accepted} of {row.right_tried}",
-                f"{row.seconds:.2f}",
-                f"{row.peak_mib:.0f}",
-            )
-        console.print(table)
-        for finding in proof.findings:
-            console.print(f"✗ {finding}", markup=False, soft_wrap=True)
-        if proof.holds:
-            console.print("✓ the proof holds")
-        held = held and proof.holds
+    with WarmServers() as servers:
+        for section in sections:
+            with Console(stderr=True).status(f"{section.id} …") as status:
+                on_step = functools.partial(_update, status, section.id)
+                proof = prove(course, section, servers, only=exercise, jobs=jobs, on_step=on_step)
+            _show(proof)
+            held = held and proof.holds
     return 0 if held else 1
+
+
+def _show(proof: Proof) -> None:
+    console = Console(highlight=False)
+    table = Table(title=f"{proof.lab} · {proof.seconds:.1f} s, {proof.peak_mib:.0f} MiB", title_justify="left")
+    for column in ("exercise", "points", "wrong caught", "right accepted", "seconds", "MiB"):
+        table.add_column(column, justify="left" if column == "exercise" else "right")
+    for row in proof.exercises.values():
+        table.add_row(
+            row.id,
+            f"{row.points:g}",
+            f"{row.wrong_caught} of {row.wrong_tried}",
+            f"{row.right_accepted} of {row.right_tried}",
+            f"{row.seconds:.2f}",
+            f"{row.peak_mib:.0f}",
+        )
+    console.print(table)
+    for finding in proof.findings:
+        console.print(f"✗ {finding}", markup=False, soft_wrap=True)
+    if proof.holds:
+        console.print("✓ the proof holds")
 
 
 def _update(status: Status, lab: str, step: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -22,12 +23,13 @@ from tflabs.course.lint import assigned, lint
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
 from tflabs.grading.grade import score, with_full_tests
-from tflabs.grading.kernels import ColdKernels, Kernels, warm_kernels
+from tflabs.grading.kernels import ColdKernels, Kernels, WarmServers
 from tflabs.grading.run import CellRun, Limits, run_cells_async
 
 WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
 RIGHT_ANSWERS = 1
 MOST_MIB = 2048.0
+WORD = re.compile(r"\w+")
 NO_MISTAKE = {"NameError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"}
 
 
@@ -63,16 +65,21 @@ class Proof:
 def verify(
     course: Course,
     section: Section,
+    servers: WarmServers,
+    *,
     only: str | None = None,
     jobs: int = 2,
+    cold: bool = True,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Proof:
     """Prove one lab.
 
     Args:
         section: the lab in the syllabus.
+        servers: where warm kernels come from; labs proved together share them.
         only: try the answers to this exercise alone (for an author at work).
         jobs: how many kernels run at a time.
+        cold: run the solved notebook in a new process too, top to bottom, its time and memory measured.
         on_step: told what is being tried.
     """
     built = build_lab(course, section.id)
@@ -85,12 +92,10 @@ def verify(
     release = parse_notebook(built.files[course.release(lab.id)], str(course.release(lab.id)))
     proof.findings += [f"student version: {leak}" for leak in leaks(lab, release)]
     proof.findings += list(_too_few_answers(lab, answers))
-    with (
-        warm_kernels(section.preload, section.environment) as warm,
-        tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch,
-    ):
-        trial = _Trial(lab, release, ColdKernels(section.environment), warm, Path(scratch), proof, on_step)
-        asyncio.run(trial.run(answers, only, jobs))
+    kernels = ColdKernels(section.environment), servers.kernels(section.preload, section.environment)
+    with tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch:
+        trial = _Trial(lab, release, *kernels, Path(scratch), proof, on_step)
+        asyncio.run(trial.run(answers, only, jobs, cold))
     return proof
 
 
@@ -127,16 +132,17 @@ class _Trial:
     proof: Proof
     on_step: Callable[[str], None]
 
-    async def run(self, answers: list[Answer], only: str | None, jobs: int) -> None:
+    async def run(self, answers: list[Answer], only: str | None, jobs: int, cold: bool) -> None:
         steps: list[tuple[str, Callable[[], Awaitable[None]]]] = []
-        if only is None:
+        if only is None and cold:
             steps.append(("the solution", self.solution_as_a_learner_runs_it))
-            steps.append(("the solution again", self.solution_again))
+        if only is None:
             steps.append(("the student version", self.student_version))
-        for exercise in self.lab.exercises:
-            mine = [answer for answer in answers if answer.exercise == exercise.id]
-            if only in (None, exercise.id):
-                steps.append((f"answers to {exercise.id}", functools.partial(self.answers, exercise, mine)))
+        chosen = [exercise for exercise in self.lab.exercises if only in (None, exercise.id)]
+        for group in (chosen[number::jobs] for number in range(min(jobs, len(chosen)))):
+            what = f"answers to {', '.join(exercise.id for exercise in group)}"
+            mine = [answer for answer in answers if answer.exercise in {exercise.id for exercise in group}]
+            steps.append((what, functools.partial(self.answers, group, mine)))
         slots = asyncio.Semaphore(jobs)
 
         async def one(step: str, action: Callable[[], Awaitable[None]]) -> None:
@@ -160,68 +166,76 @@ class _Trial:
             row.seconds = sum(run.seconds for run in mine)
             row.peak_mib = max((run.peak_mib for run in mine), default=0.0)
 
-    async def solution_again(self) -> None:
-        """Other random cases, and only the cells that count: graded cells need no figure above them."""
-        self._must_be_perfect(await self._graded({}), "the solution, run without the cells that are not graded")
-
     async def student_version(self) -> None:
+        """No points for it: neither from a whole test cell nor from the part of one that the learner sees."""
         merged = put_right(self.release, self.release)
         if merged.repairs:
             self._find(f"the student version needs repairs: {'; '.join(merged.repairs)}")
-        graded = [cell for cell in merged.notebook.cells if role(cell) != "free"]
-        full = with_full_tests(merged.notebook, self.lab).cells
-        report = score(self.lab, await run_cells_async(full, self.warm, self._folder()))
-        for exercise in report.exercises:
+        seen = {grade_id(cell): cell for cell in merged.notebook.cells if role(cell) == "test"}
+        cells: list[Any] = []
+        for cell in with_full_tests(merged.notebook, self.lab).cells:
+            cells += [cell, seen[grade_id(cell)]] if role(cell) == "test" else [cell]
+        runs = await run_cells_async(cells, self.warm, self._folder())
+        tests = [run for run in runs if run.role == "test"]
+        whole, visible = tests[::2], tests[1::2]
+        for exercise in score(self.lab, whole).exercises:
             if exercise.points:
                 self._find(f"{exercise.id}: the untouched student version gets {exercise.points:g} points")
-        for run in await run_cells_async(graded, self.warm, self._folder()):
-            if run.role == "test" and run.state == "ok":
+        for run in visible:
+            if run.state == "ok":
                 self._find(f"{run.grade_id}: its visible part passes on the untouched student version")
 
-    async def answers(self, exercise: Exercise, answers: list[Answer]) -> None:
-        """Every answer to one exercise, one after the other in one kernel, and then the tests of the other exercises.
+    async def answers(self, exercises: list[Exercise], answers: list[Answer]) -> None:
+        """Our solution, then every answer to these exercises, one after the other in one kernel.
 
         One kernel for all is what makes the proof of many labs affordable. Whatever is not as it should be there is
         tried again, each answer alone in a new kernel, and then only that decides.
         """
-        verdicts, harmed, spoilt = await self._together(exercise, answers)
+        verdicts, spoilt = await self._together(exercises, answers)
+        leaning = {exercise.id for exercise in exercises if await self._is_leant_on(exercise)}
         for answer, verdict in zip(answers, verdicts, strict=True):
-            if harmed or spoilt or verdict.passed != answer.is_right or verdict.faults:
+            if spoilt or answer.exercise in leaning or verdict.passed != answer.is_right or verdict.faults:
                 verdict = await self._alone(answer)
             self._record(answer, verdict)
-        if harmed:
-            runs = await self._graded({exercise.id: self._stub(exercise)})
-            for other, message in self._harm(runs, exercise.id):
-                self._find(f"{other}: leans on {exercise.id}: without it, {message}")
 
-    async def _together(self, exercise: Exercise, answers: list[Answer]) -> tuple[list[_Verdict], bool, bool]:
-        """The verdicts in one kernel; whether other exercises were harmed; whether an answer spoilt the kernel.
+    async def _together(self, exercises: list[Exercise], answers: list[Answer]) -> tuple[list[_Verdict], bool]:
+        """The verdicts in one kernel; whether an answer spoilt it, so that our solution no longer passes at its end.
 
-        Behind the last answer the stub takes the place of all of them, its names forgotten first: what another exercise
-        still needs of this one is missed then. At the very end our solution must still pass.
+        The kernel begins with our solution, on other random cases than before and without the cells that are not
+        graded: graded cells need no figure above them.
         """
-        tests = [_code(test.grade_id, "test", test.source) for test in exercise.tests]
-        solution = _code(exercise.id, "solution", exercise.solution)
-        names = sorted(assigned(parsed(exercise.solution)))
-        forget = _code("forget", "given", "\n".join(f"globals().pop({name!r}, None)" for name in names))
-        stub = _code(exercise.id, "solution", self._stub(exercise))
-        cells = [cell for cell in self.lab.notebook.cells if role(cell) in ("given", "solution")]
-        start = len(_runnable(cells))
-        for answer in answers:
-            cells += [_code(exercise.id, "solution", answer.source), *tests]
-        cells += [forget, stub]
-        cells += [
-            cell for cell in self.lab.notebook.cells if role(cell) == "test" and grade_id(cell) not in ids(exercise)
-        ]
-        cells += [solution, *tests]
-        runs = await run_cells_async(cells, self.warm, self._folder())
-        size = 1 + len(tests)
-        judged = [runs[start + size * number :][:size] for number in range(len(answers))]
-        verdicts = [self._verdict(answer, mine) for answer, mine in zip(answers, judged, strict=True)]
-        rest = runs[start + size * len(answers) + 2 :]
-        harmed = any(run.state != "ok" for run in rest[:-size])
-        spoilt = any(run.state != "ok" for run in rest[-size:])
-        return verdicts, harmed, spoilt
+        graded = _runnable([cell for cell in self.lab.notebook.cells if role(cell) != "free"])
+        every_test = [cell for cell in graded if role(cell) == "test"]
+        plan: list[tuple[int | None, Any]] = [(None, cell) for cell in graded]  # the number of the answer, a cell
+        for exercise in exercises:
+            tests = [cell for cell in every_test if grade_id(cell) in ids(exercise)]
+            for number, answer in enumerate(answers):
+                if answer.exercise == exercise.id:
+                    plan += [(number, cell) for cell in (_solution(exercise, answer.source), *tests)]
+            plan += [(None, cell) for cell in (_forget(exercise), _solution(exercise, exercise.solution))]
+        plan += [(None, cell) for cell in every_test]
+        runs = await run_cells_async([cell for _, cell in plan], self.warm, self._folder())
+        self._must_be_perfect(runs[: len(graded)], "the solution, run without the cells that are not graded")
+        judged: dict[int | None, list[CellRun]] = {}
+        for (whose, _), run in zip(plan, runs, strict=True):
+            judged.setdefault(whose, []).append(run)
+        verdicts = [self._verdict(answer, judged[number]) for number, answer in enumerate(answers)]
+        return verdicts, any(run.state != "ok" for run in runs[-len(every_test) :])
+
+    async def _is_leant_on(self, exercise: Exercise) -> bool:
+        """Whether another exercise needs this one's solution, which costs a learner points twice; found and said.
+
+        Only a cell that holds a name which this solution binds can need it, so most exercises need no run.
+        """
+        names = assigned(parsed(exercise.solution))
+        graded = [cell for cell in self.lab.notebook.cells if role(cell) != "free"]
+        others = [cell for cell in graded if grade_id(cell) not in ids(exercise)]
+        if not any(names & set(WORD.findall(cell.source)) for cell in others):
+            return False
+        harm = self._harm(await self._graded({exercise.id: self._stub(exercise)}), exercise.id)
+        for other, message in harm:
+            self._find(f"{other}: leans on {exercise.id}: without it, {message}")
+        return bool(harm)
 
     async def _alone(self, answer: Answer) -> _Verdict:
         runs = await self._graded({answer.exercise: answer.source})
@@ -300,10 +314,15 @@ def ids(exercise: Exercise) -> set[str]:
     return {exercise.id, *(test.grade_id for test in exercise.tests)}
 
 
-def _code(name: str, kind: str, source: str) -> Any:
-    """A code cell with a role in nbgrader."""
-    keys = {"grade_id": name, "grade": kind == "test", "solution": kind == "solution", "locked": kind != "solution"}
+def _solution(exercise: Exercise, source: str) -> Any:
+    keys = {"grade_id": exercise.id, "grade": False, "solution": True, "locked": False}
     return nbformat.v4.new_code_cell(source, metadata={"nbgrader": keys})
+
+
+def _forget(exercise: Exercise) -> Any:
+    """A cell that unbinds what answers to an exercise have bound, so that none of it is taken for the solution's."""
+    names = sorted(assigned(parsed(exercise.solution)))
+    return nbformat.v4.new_code_cell(f"for name in {names}:\n    globals().pop(name, None)")
 
 
 def _runnable(cells: list[Any]) -> list[Any]:

@@ -22,8 +22,8 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from tflabs.errors import UserError
 
-# No history file, and no start-up files of the user's: what is graded does not depend on whose home it is.
-ARGUMENTS = ["--HistoryManager.enabled=False"]
+# No history file, and no tracebacks: they are not shown, and that of a deep recursion takes IPython 15 seconds to draw.
+ARGUMENTS = ["--HistoryManager.enabled=False", "--InteractiveShell.xmode=Minimal"]
 
 
 class Kernels(Protocol):
@@ -100,6 +100,24 @@ def warm_kernels(preload: tuple[str, ...], environment: dict[str, str]) -> Itera
             server.wait()
             server.stdout.close()
             server.stderr.close()
+
+
+class WarmServers(contextlib.ExitStack):
+    """Fork servers, one for each set of modules and variables; each starts when it is first needed.
+
+    All of them end with the context.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running: dict[object, WarmKernels] = {}
+
+    def kernels(self, preload: tuple[str, ...], environment: dict[str, str]) -> WarmKernels:
+        """Kernels that have imported `preload`. Errors as of `warm_kernels`."""
+        key = (preload, tuple(sorted(environment.items())))
+        if key not in self._running:
+            self._running[key] = self.enter_context(warm_kernels(preload, environment))
+        return self._running[key]
 
 
 async def stop(manager: Any) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import json
 import os
 import secrets
@@ -30,6 +32,8 @@ from tflabs.learning.workspace import Workspace
 
 FIRST_PORT = 8888
 HERE = Path(__file__).parent
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+LIBC = ctypes.CDLL(None)
 
 
 def open_labs(
@@ -42,16 +46,13 @@ def open_labs(
         port: the port to listen on; None takes the first free one from 8888.
     """
     write_start_page(workspace)
-    chosen = free_port(port)
     token = secrets.token_urlsafe(24)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # ends as Ctrl-C does: the server goes too
-    url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
     say("starting JupyterLab …")
-    log = workspace.state / "jupyter.log"
-    server = start_server(course, workspace, chosen, token, log)
+    server, chosen = start_ready(course, workspace, port, token)
+    url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
     try:
-        wait_until_ready(server, chosen, token, log)
         fill_start_page(workspace, chosen, token)
         say(f"JupyterLab runs at {url}\nCtrl-C ends it.")
         if browser:
@@ -62,6 +63,23 @@ def open_labs(
         return 0
     finally:
         end(server)
+
+
+def start_ready(
+    course: Course, workspace: Workspace, port: int | None, token: str
+) -> tuple[subprocess.Popen[bytes], int]:
+    """A JupyterLab that answers, and its port. Somebody may take a free port first; then the next one is tried."""
+    log = workspace.state / "jupyter.log"
+    while True:
+        chosen = free_port(port)
+        server = start_server(course, workspace, chosen, token, log)
+        try:
+            wait_until_ready(server, chosen, token, log)
+            return server, chosen
+        except BaseException as error:
+            end(server)
+            if port is not None or not (isinstance(error, UserError) and is_taken(chosen)):
+                raise
 
 
 def start_server(course: Course, workspace: Workspace, port: int, token: str, log: Path) -> subprocess.Popen[bytes]:
@@ -77,9 +95,17 @@ def start_server(course: Course, workspace: Workspace, port: int, token: str, lo
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=functools.partial(end_with, os.getpid()) if sys.platform == "linux" else None,
             )
     except OSError as error:
         raise UserError(f"cannot write {log}: {error.strerror}") from None
+
+
+def end_with(parent: int) -> None:
+    """Have the kernel of Linux end this process when its parent ends, even by `kill -9`."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)  # it had ended before
 
 
 def server_command(workspace: Workspace, port: int) -> list[str]:
@@ -110,18 +136,29 @@ def free_port(asked: int | None) -> int:
         UserError: the port is taken, or may not be used.
     """
     for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + 50):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except (OSError, OverflowError) as error:
-                if asked is not None:
-                    reason = getattr(error, "strerror", None) or str(error)
-                    raise UserError(
-                        f"port {asked} cannot be used: {reason}. Leave --port out to take a free one"
-                    ) from None
+        try:
+            try_port(port)
+            return port
+        except (OSError, OverflowError) as error:
+            if asked is not None:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise UserError(f"port {asked} cannot be used: {reason}. Leave --port out to take a free one") from None
     raise UserError(f"no port from {FIRST_PORT} to {FIRST_PORT + 49} is free; name one with --port")
+
+
+def try_port(port: int) -> None:
+    """Raises OSError or OverflowError if one cannot listen on the port now."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
+
+
+def is_taken(port: int) -> bool:
+    try:
+        try_port(port)
+    except OSError:
+        return True
+    return False
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], port: int, token: str, log: Path) -> None:

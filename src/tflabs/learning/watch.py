@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from rich.text import Text
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import Syllabus
 from tflabs.errors import UserError
-from tflabs.grading.kernels import Kernels, warm_kernels
+from tflabs.grading.kernels import Kernels, WarmServers
 from tflabs.learning.check import check, read_subject
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import report_view
@@ -26,20 +25,17 @@ INTERVAL = 0.1  # seconds between two looks at the files
 def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[str], console: Console) -> None:
     """Watch the notebooks of these labs until interrupted; one screen, always current."""
     views: dict[str, RenderableType] = {lab: Text(f"{lab}: waiting for its first check") for lab in labs}
-    with contextlib.ExitStack() as stack, Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
+    with WarmServers() as servers, Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
 
         def show(state: str) -> None:
             hint = Text(f"{state}  (save a notebook to check it again; Ctrl-C ends)", style="dim")
             live.update(Group(*views.values(), hint), refresh=True)
 
         show("starting")
-        servers: dict[object, Kernels] = {}
         for lab in saved(workspace, labs):
             section = syllabus.section(lab)
-            key = (section.preload, tuple(sorted(section.environment.items())))
-            if key not in servers:
-                servers[key] = stack.enter_context(warm_kernels(section.preload, section.environment))
-            views[lab] = _checked(course, syllabus, workspace, lab, servers[key], show)
+            kernels = servers.kernels(section.preload, section.environment)
+            views[lab] = _checked(course, syllabus, workspace, lab, kernels, show)
             show("watching")
 
 
