@@ -191,6 +191,8 @@ PICTURES = """
 
 def run_all(page: Page) -> None:
     page.wait_for_selector(".jp-Notebook:visible .jp-CodeCell")
+    # The status bar knows the kernel last; whoever runs a cell before that is asked which kernel to take.
+    page.locator("#jp-main-statusbar", has_text=re.compile(r"Python 3 \(ipykernel\) \| Idle")).wait_for()
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']:visible")
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
