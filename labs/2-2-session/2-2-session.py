@@ -853,10 +853,10 @@ for case in range(20):
 
 # %% [markdown] after_passing="execute"
 # Your step gave TensorFlow's values and ran TensorFlow's set of nodes on random graphs, with feeds anywhere. TensorFlow
-# does it in two moves: `FeedInputs` and `PruneForReverseReachability` (core/graph/subgraph.cc) cut the graph down when
-# the executor is made, and `ExecutorState` (core/common_runtime/executor.cc) with its propagator state
-# (simple_propagator_state.cc) counts down the inputs that each node still waits for. Ours asks backwards instead, node
-# by node, with a stack of its own: the same nodes, one thread, and no plan to keep.
+# does it in two moves: `FeedInputs` (core/graph/subgraph.cc) and `PruneForReverseReachability` (core/graph/algorithm.cc)
+# cut the graph down when the executor is made, and `ExecutorState` (core/common_runtime/executor.cc) with its propagator
+# state (simple_propagator_state.cc) counts down the inputs that each node still waits for. Ours asks backwards instead,
+# node by node, with a stack of its own: the same nodes, one thread, and no plan to keep.
 
 # %% [markdown]
 # ## Plan once
