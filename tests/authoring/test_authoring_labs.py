@@ -11,7 +11,7 @@ from tflabs.authoring.verify import verify
 from tflabs.course.build import build_lab
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import read_syllabus
-from tflabs.grading.kernels import WarmServers
+from tflabs.grading.places import Place, place_for_own_work
 
 LABS = Course(toy.ROOT).written_labs()
 
@@ -23,13 +23,13 @@ def test_the_committed_notebooks_are_what_the_text_builds(lab: str, real_course:
 
 
 @pytest.fixture(scope="session")
-def servers() -> Iterator[WarmServers]:
-    with WarmServers() as running:
+def place() -> Iterator[Place]:
+    with place_for_own_work((str(toy.ROOT),)) as running:
         yield running
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_the_proof_holds(lab: str, real_course: Course, servers: WarmServers) -> None:
+def test_the_proof_holds(lab: str, real_course: Course, place: Place) -> None:
     # Not cold: the test in the browser runs the solved notebook so. Two kernels, for many wrong answers only wait.
-    proof = verify(real_course, read_syllabus(real_course.syllabus).section(lab), servers, jobs=2, cold=False)
+    proof = verify(real_course, read_syllabus(real_course.syllabus).section(lab), place, jobs=2, cold=False)
     assert proof.holds, "\n".join(proof.findings)

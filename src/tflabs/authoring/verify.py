@@ -23,7 +23,8 @@ from tflabs.course.lint import assigned, lint
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
 from tflabs.grading.grade import score, with_full_tests
-from tflabs.grading.kernels import ColdKernels, Kernels, WarmServers
+from tflabs.grading.kernels import Kernels
+from tflabs.grading.places import Place
 from tflabs.grading.run import CellRun, Limits, run_cells_async
 
 WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
@@ -65,7 +66,7 @@ class Proof:
 def verify(
     course: Course,
     section: Section,
-    servers: WarmServers,
+    place: Place,
     *,
     only: str | None = None,
     jobs: int = 2,
@@ -76,7 +77,7 @@ def verify(
 
     Args:
         section: the lab in the syllabus.
-        servers: where warm kernels come from; labs proved together share them.
+        place: where kernels come from; labs proved together share its servers.
         only: try the answers to this exercise alone (for an author at work).
         jobs: how many kernels run at a time.
         cold: run the solved notebook in a new process too, top to bottom, its time and memory measured.
@@ -92,7 +93,7 @@ def verify(
     release = parse_notebook(built.files[course.release(lab.id)], str(course.release(lab.id)))
     proof.findings += [f"student version: {leak}" for leak in leaks(lab, release)]
     proof.findings += list(_too_few_answers(lab, answers))
-    kernels = ColdKernels(section.environment), servers.kernels(section.preload, section.environment)
+    kernels = place.cold(section.environment), place.kernels(section.preload, section.environment)
     with tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch:
         trial = _Trial(lab, release, *kernels, Path(scratch), proof, on_step)
         asyncio.run(trial.run(answers, only, jobs, cold))

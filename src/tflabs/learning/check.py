@@ -16,7 +16,7 @@ from tflabs.course.merge import mark_of, require_lab
 from tflabs.course.syllabus import Syllabus
 from tflabs.errors import UserError
 from tflabs.grading.grade import grade
-from tflabs.grading.kernels import ColdKernels, Kernels
+from tflabs.grading.kernels import Kernels
 from tflabs.grading.report import Report
 
 
@@ -50,12 +50,10 @@ def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None
 
 def check(
     subject: Subject,
-    syllabus: Syllabus,
-    kernels: Kernels | None = None,
+    kernels: Kernels,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Report:
     """Run the notebook as it is saved, in a fresh kernel, with all tests of the lab."""
-    section = syllabus.section(subject.lab.id)
     exercises = {
         name: exercise
         for exercise in subject.lab.exercises
@@ -71,5 +69,4 @@ def check(
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UserError(f"cannot work in the folder {folder}")
     on_step("starting")
-    kernels = kernels or ColdKernels(section.environment)
     return grade(subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell)

@@ -13,7 +13,8 @@ from rich.text import Text
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import Syllabus
 from tflabs.errors import UserError
-from tflabs.grading.kernels import Kernels, WarmServers
+from tflabs.grading.kernels import Kernels
+from tflabs.grading.places import place_for_own_work
 from tflabs.learning.check import check, read_subject
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import report_view
@@ -25,7 +26,10 @@ INTERVAL = 0.1  # seconds between two looks at the files
 def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[str], console: Console) -> None:
     """Watch the notebooks of these labs until interrupted; one screen, always current."""
     views: dict[str, RenderableType] = {lab: Text(f"{lab}: waiting for its first check") for lab in labs}
-    with WarmServers() as servers, Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
+    with (
+        place_for_own_work((str(course.root),)) as place,
+        Live(console=console, screen=console.is_terminal, auto_refresh=False) as live,
+    ):
 
         def show(state: str) -> None:
             hint = Text(f"{state}  (save a notebook to check it again; Ctrl-C ends)", style="dim")
@@ -34,7 +38,7 @@ def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[s
         show("starting")
         for lab in saved(workspace, labs):
             section = syllabus.section(lab)
-            kernels = servers.kernels(section.preload, section.environment)
+            kernels = place.kernels(section.preload, section.environment)
             views[lab] = _checked(course, syllabus, workspace, lab, kernels, show)
             show("watching")
 
@@ -65,7 +69,7 @@ def _checked(
     started = time.monotonic()
     try:
         subject = read_subject(course, syllabus, workspace.notebook(lab), lab)
-        report = check(subject, syllabus, kernels, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
+        report = check(subject, kernels, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
         newly_passed = Progress(workspace).record(report)
     except UserError as error:
         return Text(f"{lab}: {error}", style="red")
