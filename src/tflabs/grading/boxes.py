@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tflabs.errors import UserError
+from tflabs.grading.examinations import Spawn
 from tflabs.grading.kernels import ARGUMENTS, VARIABLES, new_manager
 from tflabs.grading.provisioner import CONNECTION_FILE, BoxProvisioner
 from tflabs.grading.sandbox import (
@@ -24,8 +25,10 @@ from tflabs.grading.sandbox import (
 
 # The largest lab needs 0.9 GiB, a local cluster more; the wall clock is for the whole notebook, not for a cell.
 KERNEL = Limits(memory_mib=3072, wall_seconds=7200, cpu_seconds=14400)
+EXAMINER = Limits(memory_mib=2048, wall_seconds=7200, cpu_seconds=14400)
 _SOURCE = str(Path(__file__).resolve().parents[2])
 _KERNEL_MODULES = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython")
+_EXAMINER_MODULE = "tflabs.grading.examiner.examiner"
 _MOST_FILES, _MOST_BYTES = 200, 16 << 20  # of what lies beside a notebook
 
 
@@ -118,6 +121,19 @@ class Boxes(contextlib.ExitStack):
         """
         server = self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden))
         return BoxedKernels(environment, self.hidden, self.backend, server)
+
+    def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
+        """Examiners forked from a server that never has anything of a learner's. Errors as of `kernels`."""
+        policy = kernel_policy(environment, self.hidden, EXAMINER)
+        server = self.server((_EXAMINER_MODULE, *preload), policy)
+        entry = f"{_EXAMINER_MODULE}:serve_on_streams"
+        return lambda control, feed: server.start(entry, stdout=control.fileno(), stderr=feed.fileno())
+
+    def cold_examiner(self, environment: dict[str, str]) -> Spawn:
+        """Examiners that start as new processes."""
+        policy = kernel_policy(environment, self.hidden, EXAMINER)
+        command = [sys.executable, "-m", "tflabs.grading.examiner"]
+        return lambda control, feed: start(command, policy, self.backend, stdout=control.fileno(), stderr=feed.fileno())
 
     def server(self, modules: tuple[str, ...], policy: Policy) -> ForkServer:
         """The server that has imported these modules under this policy. Errors as of `kernels`."""

@@ -7,13 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tflabs.course.lab import Exercise, Lab, grade_id
+from tflabs.course.lab import Exercise, Lab, grade_id, parsed
+from tflabs.course.lint import assigned
 from tflabs.course.merge import put_right
+from tflabs.grading.examinations import Examination, Spawn
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.report import ExerciseResult, Report, TestResult
 from tflabs.grading.run import CellRun, Limits, run_cells
 
 LONGEST_MESSAGE = 1000
+# What ends a test in the examiner, for one who does not know that there is an examiner.
+_EXAMINERS_WORDS = {
+    "LearnerExit": "your code raised SystemExit or KeyboardInterrupt, or ended in another way than by an exception",
+    "LiveObjectError": "what your code gave is no plain value (a number, text, list, array …) that could be compared",
+    "ProtocolError": "your code disturbed the test; this test gives no points",
+}
 
 
 def grade(
@@ -24,6 +32,7 @@ def grade(
     cwd: Path,
     limits: Limits | None = None,
     on_cell: Callable[[Any], None] = lambda cell: None,
+    spawn: Spawn | None = None,
 ) -> Report:
     """Run the learner's notebook with all tests of the lab, hidden ones too.
 
@@ -33,10 +42,17 @@ def grade(
         learner: the notebook as it was saved.
         cwd: the folder in which its cells run.
         on_cell: called with each cell before it runs.
+        spawn: starts the examiner that judges the tests; without one they run in the kernel.
     """
+    examination = Examination(spawn, answer_names(lab)) if spawn is not None else None
     merged = put_right(release, learner)
-    runs = run_cells(with_full_tests(merged.notebook, lab).cells, kernels, cwd, limits, on_cell)
+    runs = run_cells(with_full_tests(merged.notebook, lab).cells, kernels, cwd, limits, on_cell, examination)
     return score(lab, runs, merged.repairs)
+
+
+def answer_names(lab: Lab) -> list[str]:
+    """The names that the lab's solutions bind: what its tests may want of a learner."""
+    return sorted({name for exercise in lab.exercises for name in assigned(parsed(exercise.solution))})
 
 
 def with_full_tests(notebook: Any, lab: Lab) -> Any:
@@ -59,7 +75,11 @@ def score(lab: Lab, runs: list[CellRun], repairs: tuple[str, ...] = ()) -> Repor
             run = by_id.get(test.grade_id)
             passed = run is not None and run.state == "ok"
             message = "" if passed else explain(exercise, answer, run)
-            tests.append(TestResult(test.grade_id, test.points if passed else 0.0, test.points, message))
+            tests.append(
+                TestResult(
+                    test.grade_id, test.points if passed else 0.0, test.points, message, run.judged if run else ""
+                )
+            )
         exercises.append(ExerciseResult(exercise.id, exercise.title, tuple(tests)))
     return Report(lab.id, tuple(exercises), repairs, tuple(_notes(runs)))
 
@@ -84,6 +104,8 @@ def _what(run: CellRun) -> str:
         return "it ended the kernel: the process exited, crashed, or ran out of memory"
     if run.ename == "NotImplementedError" and not run.evalue:
         return "not answered yet"
+    if run.judged == "examiner" and run.ename in _EXAMINERS_WORDS:
+        return _EXAMINERS_WORDS[run.ename]
     return f"{run.ename}: {run.evalue}" if run.evalue else run.ename
 
 

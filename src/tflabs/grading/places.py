@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Protocol
 
 from tflabs.grading.boxes import Boxes
+from tflabs.grading.examinations import Spawn
+from tflabs.grading.examiner.client import spawn
 from tflabs.grading.kernels import ColdKernels, Kernels
 from tflabs.grading.sandbox import SandboxUnavailable, choose
 
@@ -22,6 +27,14 @@ class Place(Protocol):
         """Kernels that have imported `preload` before they start, where that can be had."""
         ...
 
+    def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
+        """Starts examiners that have imported `preload`, where that can be had."""
+        ...
+
+    def cold_examiner(self, environment: dict[str, str]) -> Spawn:
+        """Starts examiners as new processes."""
+        ...
+
 
 class Unconfined:
     """Plain processes: for what the user of this machine wrote, where no sandbox works (macOS)."""
@@ -31,6 +44,23 @@ class Unconfined:
 
     def kernels(self, preload: tuple[str, ...], environment: dict[str, str]) -> Kernels:
         return ColdKernels(environment)
+
+    def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
+        return self.cold_examiner(environment)
+
+    def cold_examiner(self, environment: dict[str, str]) -> Spawn:
+        return lambda control, feed: _Plain(spawn(control, feed, (), Path(tempfile.gettempdir())))
+
+
+class _Plain:
+    """A process, closed like a box."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
 
 @contextlib.contextmanager

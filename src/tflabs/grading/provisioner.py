@@ -59,6 +59,14 @@ class BoxProvisioner(KernelProvisionerBase):
         self.box = self.process = self._open(Path(kwargs.get("cwd") or "."), written)
         return info | {"key": key.encode(), "ip": f"{self.box.folder}/{SOCKETS}"}
 
+    async def post_launch(self, **kwargs: Any) -> None:
+        """Wait for the kernel's sockets: a client that connects too early tries again only after a while."""
+        assert self.box is not None
+        while self.box.poll() is None and not all(
+            (self.box.folder / f"{SOCKETS}-{number}").exists() for number in range(1, len(_PORTS) + 1)
+        ):
+            await asyncio.sleep(0.002)
+
     async def poll(self) -> int | None:
         return self.box.poll() if self.box is not None else 0
 

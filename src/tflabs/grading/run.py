@@ -6,12 +6,15 @@ import asyncio
 import contextlib
 import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tflabs.course.lab import grade_id, role
+from tflabs.grading.examinations import CALL_SECONDS, Examination
+from tflabs.grading.examiner.marks import judged_in_kernel
+from tflabs.grading.examiner.report import CellResult
 from tflabs.grading.kernels import Kernels, stop
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -23,6 +26,8 @@ class CellRun:
 
     `state` is 'ok', 'error', 'timeout' (no end within the limit) or 'died' (the kernel ended). `peak_mib` is the most
     memory that the kernel and its child processes held while the cell ran (MiB, sampled; 0 where not measured).
+    `judged` says where it ran: 'kernel', or 'examiner' for a test that the learner's process never saw. `asked` is
+    False for a test in the examiner that asked nothing of the learner's code.
     """
 
     id: str
@@ -35,6 +40,8 @@ class CellRun:
     stderr: str
     seconds: float
     peak_mib: float
+    judged: str = "kernel"
+    asked: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,13 +59,14 @@ def run_cells(
     cwd: Path,
     limits: Limits | None = None,
     on_cell: Callable[[Any], None] = lambda cell: None,
+    examination: Examination | None = None,
 ) -> list[CellRun]:
-    """Run code cells in order, in one kernel.
+    """Run code cells in order, in one kernel; tests in an examiner, if there is one.
 
     A cell that ends the kernel, or does not end in time, costs only itself: the rest runs in a new kernel, in which the
     cells before it, tests aside, have run again.
     """
-    return asyncio.run(run_cells_async(cells, kernels, cwd, limits, on_cell))
+    return asyncio.run(run_cells_async(cells, kernels, cwd, limits, on_cell, examination))
 
 
 async def run_cells_async(
@@ -67,28 +75,66 @@ async def run_cells_async(
     cwd: Path,
     limits: Limits | None = None,
     on_cell: Callable[[Any], None] = lambda cell: None,
+    examination: Examination | None = None,
 ) -> list[CellRun]:
     """As `run_cells`, for callers that run several notebooks at once."""
     limits = limits or Limits()
     code = [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
     runs: list[CellRun] = []
-    kernel = await _Kernel.start(kernels, cwd, limits)
-    try:
-        for index, cell in enumerate(code):
-            on_cell(cell)
-            run = await kernel.run(cell)
-            runs.append(run)
-            if run.state in ("timeout", "died") and index + 1 < len(code):
-                await kernel.stop()
-                kernel = await _Kernel.start(kernels, cwd, limits)
-                kernel = await _replay(code[: index + 1], runs, kernel, kernels, cwd, limits)
-    finally:
-        await kernel.stop()
+    with _opened(examination):
+        kernel = await _Kernel.start(kernels, cwd, limits, examination)
+        try:
+            for index, cell in enumerate(code):
+                on_cell(cell)
+                runs.append(await _run(cell, kernel, limits, examination))
+                if kernel.lost and index + 1 < len(code):
+                    await kernel.stop()
+                    kernel = await _Kernel.start(kernels, cwd, limits, examination)
+                    kernel = await _replay(code[: index + 1], runs, kernel, kernels, cwd, limits, examination)
+        finally:
+            await kernel.stop()
     return runs
 
 
+@contextlib.contextmanager
+def _opened(examination: Examination | None) -> Iterator[None]:
+    if examination is None:
+        yield
+        return
+    examination.open()
+    try:
+        yield
+    finally:
+        examination.close()
+
+
+async def _run(cell: Any, kernel: _Kernel, limits: Limits, examination: Examination | None) -> CellRun:
+    """Run one cell where it belongs: given cells on both sides, tests in the examiner unless they say otherwise."""
+    if examination is not None and role(cell) == "test" and not judged_in_kernel(cell.source):
+        result, home = await examination.judge(cell, kernel.client, limits.cell_seconds)
+        kernel.lost = not home
+        return _examined(cell, result, limits)
+    if examination is not None and role(cell) == "given":
+        run, _ = await asyncio.gather(kernel.run(cell), examination.given(cell, limits.cell_seconds))
+        return run
+    return await kernel.run(cell)
+
+
+def _examined(cell: Any, result: CellResult, limits: Limits) -> CellRun:
+    state = {"learner-gone": "died", "protocol": "error", "examiner-gone": "error"}.get(result.state, result.state)
+    seconds = min(CALL_SECONDS, limits.cell_seconds) if result.ename == "CallTimeout" else result.seconds
+    texts = result.ename, ANSI.sub("", result.evalue), result.stdout[: limits.output], ""
+    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, "examiner", result.called)
+
+
 async def _replay(
-    code: list[Any], runs: list[CellRun], kernel: _Kernel, kernels: Kernels, cwd: Path, limits: Limits
+    code: list[Any],
+    runs: list[CellRun],
+    kernel: _Kernel,
+    kernels: Kernels,
+    cwd: Path,
+    limits: Limits,
+    examination: Examination | None,
 ) -> _Kernel:
     """Bring a new kernel to where the old one was. A cell that now ends this one too is left out from then on."""
     for cell, run in zip(code, runs, strict=True):
@@ -97,7 +143,7 @@ async def _replay(
         again = await kernel.run(cell)
         if again.state in ("timeout", "died"):
             await kernel.stop()
-            kernel = await _Kernel.start(kernels, cwd, limits)
+            kernel = await _Kernel.start(kernels, cwd, limits, examination)
     return kernel
 
 
@@ -106,9 +152,12 @@ class _Kernel:
 
     def __init__(self, manager: Any, client: Any, limits: Limits) -> None:
         self.manager, self.client, self.limits = manager, client, limits
+        self.lost = False  # whether it is of no more use
 
     @classmethod
-    async def start(cls, kernels: Kernels, cwd: Path, limits: Limits) -> _Kernel:
+    async def start(
+        cls, kernels: Kernels, cwd: Path, limits: Limits, examination: Examination | None = None
+    ) -> _Kernel:
         import nbformat
         from nbclient import NotebookClient
 
@@ -128,6 +177,8 @@ class _Kernel:
         client.kc.allow_stdin = False
         try:
             await _ready(manager, client.kc)
+            if examination is not None:
+                examination.admit(manager)
         except BaseException:
             await stop(manager)
             raise
@@ -150,6 +201,7 @@ class _Kernel:
                     raise asyncio.CancelledError from None  # Ctrl-C; nbclient takes it for the kernel's end
                 state = "died"
         seconds = time.monotonic() - started
+        self.lost = state != "ok"
         return _cell_run(cell, executed.outputs, state, seconds, max(peak), self.limits)
 
     async def stop(self) -> None:

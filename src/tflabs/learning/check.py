@@ -15,6 +15,7 @@ from tflabs.course.layout import Course
 from tflabs.course.merge import mark_of, require_lab
 from tflabs.course.syllabus import Syllabus
 from tflabs.errors import UserError
+from tflabs.grading.examinations import Spawn
 from tflabs.grading.grade import grade
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.report import Report
@@ -51,9 +52,10 @@ def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None
 def check(
     subject: Subject,
     kernels: Kernels,
+    spawn: Spawn,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Report:
-    """Run the notebook as it is saved, in a fresh kernel, with all tests of the lab."""
+    """Run the notebook as it is saved, in a fresh kernel; a fresh examiner judges it by all tests of the lab."""
     exercises = {
         name: exercise
         for exercise in subject.lab.exercises
@@ -69,4 +71,4 @@ def check(
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UserError(f"cannot work in the folder {folder}")
     on_step("starting")
-    return grade(subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell)
+    return grade(subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell, spawn=spawn)

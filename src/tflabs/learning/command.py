@@ -57,8 +57,9 @@ def check(labs: list[str], *, file: Path | None, as_json: bool, folder: Path | N
     for subject in subjects:
         lab = subject.lab.id
         with err.status(f"{lab}: starting") as status, place_for_own_work((str(course.root),)) as place:
-            kernels = place.cold(syllabus.section(lab).environment)
-            report = check(subject, kernels, on_step=functools.partial(_update, status, lab))
+            environment = syllabus.section(lab).environment
+            kernels, spawn = place.cold(environment), place.cold_examiner(environment)
+            report = check(subject, kernels, spawn, on_step=functools.partial(_update, status, lab))
         fresh = [] if file is not None else _record(workspace, report, err)
         documents.append(report.to_json())
         passed = passed and report.passed

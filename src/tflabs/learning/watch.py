@@ -11,10 +11,9 @@ from rich.live import Live
 from rich.text import Text
 
 from tflabs.course.layout import Course
-from tflabs.course.syllabus import Syllabus
+from tflabs.course.syllabus import Section, Syllabus
 from tflabs.errors import UserError
-from tflabs.grading.kernels import Kernels
-from tflabs.grading.places import place_for_own_work
+from tflabs.grading.places import Place, place_for_own_work
 from tflabs.learning.check import check, read_subject
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import report_view
@@ -38,8 +37,7 @@ def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[s
         show("starting")
         for lab in saved(workspace, labs):
             section = syllabus.section(lab)
-            kernels = place.kernels(section.preload, section.environment)
-            views[lab] = _checked(course, syllabus, workspace, lab, kernels, show)
+            views[lab] = _checked(course, syllabus, workspace, section, place, show)
             show("watching")
 
 
@@ -64,12 +62,14 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def _checked(
-    course: Course, syllabus: Syllabus, workspace: Workspace, lab: str, kernels: Kernels, show: object
+    course: Course, syllabus: Syllabus, workspace: Workspace, section: Section, place: Place, show: object
 ) -> RenderableType:
-    started = time.monotonic()
+    started, lab = time.monotonic(), section.id
+    kernels = place.kernels(section.preload, section.environment)
+    spawn = place.examiner(section.preload, section.environment)
     try:
         subject = read_subject(course, syllabus, workspace.notebook(lab), lab)
-        report = check(subject, kernels, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
+        report = check(subject, kernels, spawn, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
         newly_passed = Progress(workspace).record(report)
     except UserError as error:
         return Text(f"{lab}: {error}", style="red")

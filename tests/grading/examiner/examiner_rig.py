@@ -24,17 +24,22 @@ class Rig:
     def __init__(self, folder: Path, preload: tuple[str, ...]) -> None:
         self.path = folder / "examiner"
         self.folder = folder
-        listener = listen(self.path)
-        mine, theirs = socket.socketpair()
-        self.process = spawn(theirs, listener, preload, folder)
-        theirs.close()
-        listener.close()
-        self.client = Client(mine)
+        (mine, theirs), (feed, their_feed) = socket.socketpair(), socket.socketpair()
+        with theirs, their_feed:
+            self.process = spawn(theirs, their_feed, preload, folder)
+        self.client = Client(mine, feed)
+        self.admit()
         self.manager: Any = None
         self.kernels = 0
         self.kernel: Any = None
         self.ruined = False  # whether the kernel is of no more use
         self.said = ""  # what the kernel showed while it served
+
+    def admit(self) -> None:
+        """A socket for the next kernel."""
+        self.path.unlink(missing_ok=True)
+        with listen(self.path) as listener:
+            self.client.admit(listener)
 
     def start_kernel(self) -> None:
         """A new kernel."""
@@ -57,7 +62,7 @@ class Rig:
         """As a driver does when the kernel has died."""
         self.stop_kernel()
         self.start_kernel()
-        self.client.new_learner()
+        self.admit()
 
     def stop_kernel(self) -> None:
         self.kernel.stop_channels()

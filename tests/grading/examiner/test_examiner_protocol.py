@@ -31,12 +31,12 @@ class Hostile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "examiner"
-        listener = listen(self.path)
-        mine, theirs = socket.socketpair()
-        self.process = spawn(theirs, listener, (), folder)
-        theirs.close()
-        listener.close()
-        self.client = Client(mine)
+        (mine, theirs), (feed, their_feed) = socket.socketpair(), socket.socketpair()
+        with theirs, their_feed:
+            self.process = spawn(theirs, their_feed, (), folder)
+        self.client = Client(mine, feed)
+        with listen(self.path) as listener:
+            self.client.admit(listener)
 
     def connect(self, role: str = "main", number: int = 0) -> Channel:
         connection = socket.socket(socket.AF_UNIX)

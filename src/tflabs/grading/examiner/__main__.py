@@ -1,13 +1,10 @@
-"""`python -m tflabs.grading.examiner CONTROL LISTENER [MODULE …]`: two descriptors, and modules to import first."""
+"""`python -m tflabs.grading.examiner [MODULE …]`: an examiner whose standard output and error are its two sockets."""
 
 from __future__ import annotations
 
-import socket
 import sys
 
 from tflabs.grading.examiner import examiner
 
 if __name__ == "__main__":
-    examiner.main(
-        socket.socket(fileno=int(sys.argv[1])), socket.socket(fileno=int(sys.argv[2])), preload=tuple(sys.argv[3:])
-    )
+    examiner.serve_on_streams(*sys.argv[1:])

@@ -35,17 +35,13 @@ def serving_source(path: Path, number: int) -> str:
     return f"__import__({module!r}, fromlist=['serve']).serve({str(path)!r}, globals(), {number})"
 
 
-def spawn(
-    control: socket.socket, listener: socket.socket, preload: tuple[str, ...], cwd: Path
-) -> subprocess.Popen[bytes]:
-    """An examiner as a process of its own, without a sandbox. A fork server's child calls `examiner.main` instead."""
-    descriptors = control.fileno(), listener.fileno()
+def spawn(control: socket.socket, feed: socket.socket, preload: tuple[str, ...], cwd: Path) -> subprocess.Popen[bytes]:
+    """An examiner as a process of its own, without a sandbox; the sockets become its standard output and error."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tflabs.grading.examiner", *map(str, descriptors), *preload],
-        pass_fds=descriptors,
+        [sys.executable, "-m", "tflabs.grading.examiner", *preload],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=control.fileno(),
+        stderr=feed.fileno(),
         cwd=cwd,
         env=os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"},
         start_new_session=True,
@@ -57,10 +53,11 @@ class Client:
 
     A test takes three steps: `begin` it, let the learner's kernel execute `serving_source(path, number)`, and read its
     `result`. When the result is there the kernel's serving ends by itself; a kernel that goes on is to be interrupted
-    and, if it does not care, replaced (`new_learner`).
+    and, if it does not care, replaced (`admit` the next one).
     """
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, feed: socket.socket) -> None:
+        self._feed = feed
         self._channel = Channel(control, MAX_RESULT)
         self._number = 0
         self._task: Task | None = None
@@ -109,13 +106,16 @@ class Client:
             self.close()
         return CellResult(task.name, "examiner-gone", "ExaminerGone", self._gone, "", False, 0.0, 0, [], "")
 
-    def new_learner(self) -> None:
-        """The learner's kernel was started anew."""
+    def admit(self, listener: socket.socket) -> None:
+        """A new kernel of the learner's will connect on this listener, which may be closed here afterwards."""
         self._send(["new learner"])
+        with contextlib.suppress(OSError):
+            socket.send_fds(self._feed, [b"l"], [listener.fileno()])
 
     def close(self) -> None:
         """Hang up: the examiner ends."""
         self._channel.close()
+        self._feed.close()
 
     def __enter__(self) -> Self:
         return self

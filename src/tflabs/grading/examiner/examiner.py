@@ -1,7 +1,7 @@
 """The examiner's process: runs given cells and test cells, and reports.
 
-It is started with two sockets: `control`, on which the driver gives tasks and gets results, and `listener`, on which
-the learner's process connects. Nothing of the learner's is executed here.
+It is started with two sockets: `control`, on which the driver gives tasks and gets results, and `feed`, on which the
+driver passes a listening socket for each kernel of the learner's. Nothing of the learner's is executed here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _STATE_OF: dict[type[BaseException], str] = {
 }
 
 
-def main(control: socket.socket, listener: socket.socket, preload: tuple[str, ...] = ()) -> None:
+def main(control: socket.socket, feed: socket.socket, preload: tuple[str, ...] = ()) -> None:
     """Serve the driver until it hangs up. Must be called on the main thread of a process that runs nothing else.
 
     A child of a fork server calls it after it has closed every other descriptor.
@@ -51,7 +51,7 @@ def main(control: socket.socket, listener: socket.socket, preload: tuple[str, ..
     for module in preload:
         importlib.import_module(module)
     _reseed()
-    examiner = Examiner(listener)
+    examiner = Examiner()
     channel = Channel(control)
     with contextlib.suppress(EOFError, OSError):
         while True:
@@ -59,13 +59,24 @@ def main(control: socket.socket, listener: socket.socket, preload: tuple[str, ..
             if kind == "run":
                 channel.send(codec.dumps(to_plain(examiner.run(task_of(rest)))))
             elif kind == "new learner":
-                examiner.new_learner()
+                _, (descriptor,), _, _ = socket.recv_fds(feed, 1, 1)
+                examiner.new_learner(socket.socket(fileno=descriptor))
+
+
+def serve_on_streams(*preload: str) -> None:
+    """As `main`, where standard output is the control socket and standard error the feed: a box can be given these."""
+    control, feed = (socket.socket(fileno=os.dup(number)) for number in (1, 2))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    main(control, feed, preload)
 
 
 class Examiner:
     """Runs cells one after the other, tests with the learner's process at the other end of the listener."""
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self) -> None:
+        self._listener: socket.socket | None = None
         self._cells = Cells(self._look_up)
         self._link = Link(self._cells.classes)
         self._is_test = False
@@ -73,12 +84,16 @@ class Examiner:
         self._output = _Capped()
         signal.signal(signal.SIGALRM, self._alarm)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
-    def new_learner(self) -> None:
-        """The learner's kernel was started anew: objects of the old one are of no use any more."""
+    def new_learner(self, listener: socket.socket) -> None:
+        """A kernel was started that will connect here. Objects of the one before are of no use any more."""
         self._link.close()
         self._link = Link(self._cells.classes)
+        if self._listener is not None:
+            self._listener.shutdown(socket.SHUT_RDWR)  # ends the thread that waits on it
+            self._listener.close()
+        self._listener = listener
+        threading.Thread(target=self._accept, args=(listener, self._link), daemon=True).start()
 
     def run(self, task: Task) -> CellResult:
         """Run one cell to its end, or to its time."""
@@ -116,13 +131,13 @@ class Examiner:
             raise KeyError(name)
         return self._link.look_up(name)
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self, listener: socket.socket, link: Link) -> None:
         while True:
             try:
                 connection, _ = listener.accept()
             except OSError:
                 return
-            threading.Thread(target=lambda: self._link.welcome(connection), daemon=True).start()  # noqa: B023
+            threading.Thread(target=lambda: link.welcome(connection), daemon=True).start()  # noqa: B023
 
     @contextlib.contextmanager
     def _watched(self, seconds: float) -> Iterator[None]:
