@@ -143,3 +143,9 @@ def test_nothing_is_written(course: Course) -> None:
     assert (
         notebook_text(read_notebook(course.source(toy.LAB))) == build_lab(course, toy.LAB).files[course.source(toy.LAB)]
     )
+
+
+def test_a_test_that_only_the_notebook_can_run_is_found(tmp_path: Path) -> None:
+    found = planted(tmp_path, ('assert double(2) == 4, f"', 'assert globals()["double"](2) == 4, f"'))
+    assert [line for line in found if "is right, but loses points through the examiner: KeyError" in line]
+    assert all("through the examiner" in line for line in found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import functools
 import re
 import tempfile
@@ -22,7 +23,9 @@ from tflabs.course.layout import Course
 from tflabs.course.lint import assigned, lint
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
-from tflabs.grading.grade import score, with_full_tests
+from tflabs.grading.examinations import Examination, Spawn
+from tflabs.grading.examiner.marks import judged_in_kernel
+from tflabs.grading.grade import answer_names, score, with_full_tests
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.places import Place
 from tflabs.grading.run import CellRun, Limits, run_cells_async
@@ -32,6 +35,13 @@ RIGHT_ANSWERS = 1
 MOST_MIB = 2048.0
 WORD = re.compile(r"\w+")
 NO_MISTAKE = {"NameError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"}
+
+
+class Mode(enum.Enum):
+    """Where tests run, in the words of a finding."""
+
+    NOTEBOOK = ""
+    EXAMINER = " through the examiner"
 
 
 @dataclass
@@ -94,8 +104,9 @@ def verify(
     proof.findings += [f"student version: {leak}" for leak in leaks(lab, release)]
     proof.findings += list(_too_few_answers(lab, answers))
     kernels = place.cold(section.environment), place.kernels(section.preload, section.environment)
+    spawn = place.examiner(section.preload, section.environment)
     with tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch:
-        trial = _Trial(lab, release, *kernels, Path(scratch), proof, on_step)
+        trial = _Trial(lab, release, *kernels, spawn, Path(scratch), proof, on_step)
         asyncio.run(trial.run(answers, only, jobs, cold))
     return proof
 
@@ -129,6 +140,7 @@ class _Trial:
     release: Any
     cold: Kernels
     warm: Kernels
+    spawn: Spawn
     scratch: Path
     proof: Proof
     on_step: Callable[[str], None]
@@ -168,7 +180,10 @@ class _Trial:
             row.peak_mib = max((run.peak_mib for run in mine), default=0.0)
 
     async def student_version(self) -> None:
-        """No points for it: neither from a whole test cell nor from the part of one that the learner sees."""
+        """No points for it: neither from a whole test cell nor from the part of one that the learner sees.
+
+        The part is for the notebook alone; the examiner runs whole cells.
+        """
         merged = put_right(self.release, self.release)
         if merged.repairs:
             self._find(f"the student version needs repairs: {'; '.join(merged.repairs)}")
@@ -176,12 +191,15 @@ class _Trial:
         cells: list[Any] = []
         for cell in with_full_tests(merged.notebook, self.lab).cells:
             cells += [cell, seen[grade_id(cell)]] if role(cell) == "test" else [cell]
-        runs = await run_cells_async(cells, self.warm, self._folder())
+        runs = await self._run(cells, Mode.NOTEBOOK)
         tests = [run for run in runs if run.role == "test"]
         whole, visible = tests[::2], tests[1::2]
-        for exercise in score(self.lab, whole).exercises:
-            if exercise.points:
-                self._find(f"{exercise.id}: the untouched student version gets {exercise.points:g} points")
+        examined = await self._run(with_full_tests(merged.notebook, self.lab).cells, Mode.EXAMINER)
+        for mode, judged in ((Mode.NOTEBOOK, whole), (Mode.EXAMINER, examined)):
+            for exercise in score(self.lab, judged).exercises:
+                if exercise.points:
+                    points = f"{exercise.points:g} points{mode.value}"
+                    self._find(f"{exercise.id}: the untouched student version gets {points}")
         for run in visible:
             if run.state == "ok":
                 self._find(f"{run.grade_id}: its visible part passes on the untouched student version")
@@ -192,14 +210,46 @@ class _Trial:
         One kernel for all is what makes the proof of many labs affordable. Whatever is not as it should be there is
         tried again, each answer alone in a new kernel, and then only that decides.
         """
-        verdicts, spoilt = await self._together(exercises, answers)
         leaning = {exercise.id for exercise in exercises if await self._is_leant_on(exercise)}
-        for answer, verdict in zip(answers, verdicts, strict=True):
-            if spoilt or answer.exercise in leaning or verdict.passed != answer.is_right or verdict.faults:
-                verdict = await self._alone(answer)
+        for answer, verdict in zip(
+            answers, await self._verdicts(exercises, answers, leaning, Mode.NOTEBOOK), strict=True
+        ):
             self._record(answer, verdict)
+        examined = [exercise for exercise in exercises if self._is_examined(exercise)]
+        again = [answer for answer in answers if answer.exercise in {exercise.id for exercise in examined}]
+        if examined:
+            verdicts = await self._verdicts(examined, again, leaning, Mode.EXAMINER)
+            for answer, verdict in zip(again, verdicts, strict=True):
+                self._compare(answer, verdict)
 
-    async def _together(self, exercises: list[Exercise], answers: list[Answer]) -> tuple[list[_Verdict], bool]:
+    def _is_examined(self, exercise: Exercise) -> bool:
+        return not all(judged_in_kernel(test.source) for test in exercise.tests)
+
+    async def _verdicts(
+        self, exercises: list[Exercise], answers: list[Answer], leaning: set[str], mode: Mode
+    ) -> list[_Verdict]:
+        """One verdict for each answer; what is not as it should be was tried alone."""
+        verdicts, spoilt = await self._together(exercises, answers, mode)
+        for number, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True)):
+            if spoilt or answer.exercise in leaning or verdict.passed != answer.is_right or verdict.faults:
+                verdicts[number] = await self._alone(answer, mode)
+        return verdicts
+
+    def _compare(self, answer: Answer, verdict: _Verdict) -> None:
+        """Findings for what the examiner says of an answer, where it is not what the answer deserves."""
+        where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
+        if answer.is_right and not verdict.passed:
+            self._find(f"{where} is right, but loses points{Mode.EXAMINER.value}: {verdict.reason}")
+        if not answer.is_right and verdict.passed:
+            self._find(f"{where} is wrong, but gets all points{Mode.EXAMINER.value}")
+        for fault in verdict.faults:
+            self._find(f"{where} {fault}{Mode.EXAMINER.value}")
+        for other, message in verdict.harm:
+            self._find(f"{where} costs the points of {other} too{Mode.EXAMINER.value}: {message}")
+
+    async def _together(
+        self, exercises: list[Exercise], answers: list[Answer], mode: Mode
+    ) -> tuple[list[_Verdict], bool]:
         """The verdicts in one kernel; whether an answer spoilt it, so that our solution no longer passes at its end.
 
         The kernel begins with our solution, on other random cases than before and without the cells that are not
@@ -215,8 +265,12 @@ class _Trial:
                     plan += [(number, cell) for cell in (_solution(exercise, answer.source), *tests)]
             plan += [(None, cell) for cell in (_forget(exercise), _solution(exercise, exercise.solution))]
         plan += [(None, cell) for cell in every_test]
-        runs = await run_cells_async([cell for _, cell in plan], self.warm, self._folder())
-        self._must_be_perfect(runs[: len(graded)], "the solution, run without the cells that are not graded")
+        runs = await self._run([cell for _, cell in plan], mode)
+        what = f"the solution, run without the cells that are not graded{mode.value}"
+        self._must_be_perfect(runs[: len(graded)], what)
+        for run in runs[: len(graded)]:
+            if not run.asked:
+                self._find(f"{run.grade_id}: the test passes without asking anything of the learner's code")
         judged: dict[int | None, list[CellRun]] = {}
         for (whose, _), run in zip(plan, runs, strict=True):
             judged.setdefault(whose, []).append(run)
@@ -233,13 +287,13 @@ class _Trial:
         others = [cell for cell in graded if grade_id(cell) not in ids(exercise)]
         if not any(names & set(WORD.findall(cell.source)) for cell in others):
             return False
-        harm = self._harm(await self._graded({exercise.id: self._stub(exercise)}), exercise.id)
+        harm = self._harm(await self._graded({exercise.id: self._stub(exercise)}, Mode.NOTEBOOK), exercise.id)
         for other, message in harm:
             self._find(f"{other}: leans on {exercise.id}: without it, {message}")
         return bool(harm)
 
-    async def _alone(self, answer: Answer) -> _Verdict:
-        runs = await self._graded({answer.exercise: answer.source})
+    async def _alone(self, answer: Answer, mode: Mode) -> _Verdict:
+        runs = await self._graded({answer.exercise: answer.source}, mode)
         mine = [run for run in runs if run.grade_id in ids(self.lab.exercise(answer.exercise))]
         return replace(self._verdict(answer, mine), harm=self._harm(runs, answer.exercise))
 
@@ -283,14 +337,19 @@ class _Trial:
     def _stub(self, exercise: Exercise) -> str:
         return next(str(cell.source) for cell in self.release.cells if grade_id(cell) == exercise.id)
 
-    async def _graded(self, replaced: dict[str, str]) -> list[CellRun]:
+    async def _graded(self, replaced: dict[str, str], mode: Mode) -> list[CellRun]:
         """Run the cells with a role, some solutions replaced."""
         cells = [
             type(cell)(cell | {"source": replaced.get(grade_id(cell) or "", cell.source)})
             for cell in self.lab.notebook.cells
             if role(cell) != "free"
         ]
-        return await run_cells_async(cells, self.warm, self._folder())
+        return await self._run(cells, mode)
+
+    async def _run(self, cells: list[Any], mode: Mode) -> list[CellRun]:
+        """Run cells in a warm kernel, the tests where the mode says."""
+        examination = Examination(self.spawn, answer_names(self.lab)) if mode is Mode.EXAMINER else None
+        return await run_cells_async(cells, self.warm, self._folder(), examination=examination)
 
     def _folder(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self.scratch))

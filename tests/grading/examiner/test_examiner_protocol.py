@@ -270,7 +270,7 @@ def test_a_name_has_one_value_in_a_cell(hostile: Hostile) -> None:
 
 def test_a_driver_survives_an_examiner_that_ends() -> None:
     mine, theirs = socket.socketpair()
-    client = Client(mine)
+    client = Client(mine, socket.socket(socket.AF_UNIX))
     theirs.close()
     result = client.given("given", "pass")
     assert result.state == "examiner-gone"
@@ -279,7 +279,7 @@ def test_a_driver_survives_an_examiner_that_ends() -> None:
 def test_a_driver_does_not_wait_for_an_examiner_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tflabs.grading.examiner.client.SLACK", 0.1)
     mine, _theirs = socket.socketpair()
-    client = Client(mine)
+    client = Client(mine, socket.socket(socket.AF_UNIX))
     client.begin("test", "pass", cell_seconds=0.1)
     assert client.result().state == "examiner-gone"
     assert client.given("given", "pass").state == "examiner-gone"
