@@ -269,7 +269,7 @@ class _Trial:
         what = f"the solution, run without the cells that are not graded{mode.value}"
         self._must_be_perfect(runs[: len(graded)], what)
         for run in runs[: len(graded)]:
-            if not run.asked:
+            if run.state == "ok" and not run.asked:
                 self._find(f"{run.grade_id}: the test passes without asking anything of the learner's code")
         judged: dict[int | None, list[CellRun]] = {}
         for (whose, _), run in zip(plan, runs, strict=True):
