@@ -4,16 +4,18 @@ from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.preprocessors import Execute
 
 from tflabs.course.release import KeepNotesBack
-from tflabs.grading.autograde import Judge
+from tflabs.grading.autograde import Judge, PutRight
 
 c = get_config()  # noqa: F821
 
 c.CourseDirectory.course_id = "tflabs"
 c.GenerateAssignment.preprocessors = [KeepNotesBack, *GenerateAssignment.preprocessors.default()]
 
-# Submissions run in boxes, and an examiner judges them.
-_STEPS = Autograde.autograde_preprocessors.default()
-c.Autograde.autograde_preprocessors = [Judge if step is Execute else step for step in _STEPS]
+# Submissions are put right, run in boxes and judged by an examiner.
+c.Autograde.sanitize_preprocessors = [PutRight, *Autograde.sanitize_preprocessors.default()]
+c.Autograde.autograde_preprocessors = [
+    Judge if step is Execute else step for step in Autograde.autograde_preprocessors.default()
+]
 
 # A lab's slowest cells start a fresh Python process with TensorFlow, or a compiler.
 c.ExecutePreprocessor.timeout = 120

@@ -69,6 +69,15 @@ def test_output_is_capped(kernels: Kernels, tmp_path: Path) -> None:
     assert len(cell.stdout) < 150 and cell.stdout.endswith("cut off here")
 
 
+def test_a_flood_of_output_is_dropped_as_it_comes(kernels: Kernels, tmp_path: Path) -> None:
+    lines = "for _ in range(300): print('y' * 10_000)"
+    shown = "from IPython.display import display, HTML\nfor _ in range(20): display(HTML('z' * 1_000_000))"
+    line, many, pictures, after = run(["print('x' * 20_000_000)", lines, shown, "print(1)"], kernels, tmp_path)
+    assert [cell.state for cell in (line, many, pictures, after)] == ["ok"] * 4
+    assert len(line.stdout) < 201_000 and len(many.stdout) < 201_000
+    assert 1 <= len(pictures.shown) <= 5 and after.stdout == "1\n"
+
+
 def test_memory_is_measured(kernels: Kernels, tmp_path: Path) -> None:
     source = "import time\nheld = bytearray(200 * 2**20)\ntime.sleep(0.3)"
     small, large = run(["pass", source], kernels, tmp_path, measure_memory=True)

@@ -27,7 +27,8 @@ class CellRun:
     `state` is 'ok', 'error', 'timeout' (no end within the limit) or 'died' (the kernel ended). `peak_mib` is the most
     memory that the kernel and its child processes held while the cell ran (MiB, sampled; 0 where not measured).
     `judged` says where it ran: 'kernel', or 'examiner' for a test that the learner's process never saw. `asked` is
-    False for a test in the examiner that asked nothing of the learner's code.
+    False for a test in the examiner that asked nothing of the learner's code. `shown` are the cell's pictures, tables
+    and value (nbformat's display_data and execute_result).
     """
 
     id: str
@@ -42,6 +43,7 @@ class CellRun:
     peak_mib: float
     judged: str = "kernel"
     asked: bool = True
+    shown: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -159,18 +161,18 @@ class _Kernel:
         cls, kernels: Kernels, cwd: Path, limits: Limits, examination: Examination | None = None
     ) -> _Kernel:
         import nbformat
-        from nbclient import NotebookClient
+
+        from tflabs.grading.client import CappedClient
 
         manager = await kernels.start(cwd)
-        client = NotebookClient(
+        client = CappedClient(
             nbformat.v4.new_notebook(),
             km=manager,
             allow_errors=True,
             timeout=limits.cell_seconds,
             iopub_timeout=30,
             interrupt_on_timeout=False,
-            store_widget_state=False,
-            coalesce_streams=True,
+            most_text=limits.output,
         )
         client.kc = manager.client()
         client.kc.start_channels(hb=False)
@@ -189,6 +191,7 @@ class _Kernel:
 
         executed = type(cell)(cell | {"outputs": [], "metadata": {}})  # a tag could make nbclient skip it
         self.client.nb.cells = [executed]
+        self.client.begin_cell()
         started = time.monotonic()
         state = "ok"
         async with _memory(self.manager.provisioner.pid if self.limits.measure_memory else None) as peak:
@@ -271,6 +274,6 @@ def _cell_run(cell: Any, outputs: list[Any], state: str, seconds: float, peak: f
         text = "".join(o.text for o in outputs if o.output_type == "stream" and o.name == name)
         return text if len(text) <= limits.output else text[: limits.output] + "\n… cut off here"
 
-    return CellRun(
-        cell["id"], role(cell), grade_id(cell), state, ename, evalue, stream("stdout"), stream("stderr"), seconds, peak
-    )
+    shown = tuple(output for output in outputs if output.output_type in ("display_data", "execute_result"))
+    texts = ename, evalue, stream("stdout"), stream("stderr")
+    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, peak, shown=shown)
