@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -157,3 +158,33 @@ def test_an_own_cell_that_ends_the_kernel_is_told(course: Course, warm: Room) ->
     notebook.cells.insert(2, nbformat.v4.new_code_cell("import os\nos._exit(1)"))
     report = graded(course, notebook, warm)
     assert report.points == 5 and "the rest ran in a new kernel" in report.notes[0]
+
+
+MARK = "# examiner: same process – for the test"
+IN_THE_KERNEL = toy.TEXT.replace("assert double(2) == 4, f", f"{MARK}\nassert double(2) == 4, f")
+
+
+@pytest.mark.parametrize("name", ["equal to everything", "drops asserts", "patched kernel", "patched agent"])
+def test_a_test_in_the_kernel_goes_past_the_learners_ipython(tmp_path: Path, warm: Room, name: str) -> None:
+    course = toy.make_course(tmp_path / "course", IN_THE_KERNEL)
+    report = graded(course, toy.solved(course), warm)
+    assert report.points == 5
+    assert [test.judged for exercise in report.exercises for test in exercise.tests] == ["examiner", "kernel"]
+    report = graded(course, toy.learner_notebook(course, guess="guessed = 4", double=FORGERIES[name]), warm)
+    # An object that is equal to everything passes an assertion in its own process; the hidden TypeError is not met.
+    assert [exercise.points for exercise in report.exercises] == [1, 0], messages(report)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("def double(x): return 5", "double(2) is 4, found 5"),
+        ("import os\ndef double(x): os._exit(0)", "it ended the kernel"),
+        ("def double(x):\n    while True: pass", "it did not end within 3 seconds"),
+        ("def double(x): raise SystemExit", "your code raised SystemExit"),
+    ],
+)
+def test_a_test_in_the_kernel_explains_itself(tmp_path: Path, warm: Room, answer: str, message: str) -> None:
+    course = toy.make_course(tmp_path / "course", IN_THE_KERNEL)
+    report = graded(course, toy.learner_notebook(course, guess="guessed = 4", double=answer), warm)
+    assert report.exercises[1].points == 0 and message in messages(report)[1], messages(report)

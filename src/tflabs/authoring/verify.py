@@ -24,7 +24,6 @@ from tflabs.course.lint import assigned, lint
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
 from tflabs.grading.examinations import Examination, Spawn
-from tflabs.grading.examiner.marks import judged_in_kernel
 from tflabs.grading.grade import answer_names, score, with_full_tests
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.places import Place
@@ -215,15 +214,9 @@ class _Trial:
             answers, await self._verdicts(exercises, answers, leaning, Mode.NOTEBOOK), strict=True
         ):
             self._record(answer, verdict)
-        examined = [exercise for exercise in exercises if self._is_examined(exercise)]
-        again = [answer for answer in answers if answer.exercise in {exercise.id for exercise in examined}]
-        if examined:
-            verdicts = await self._verdicts(examined, again, leaning, Mode.EXAMINER)
-            for answer, verdict in zip(again, verdicts, strict=True):
-                self._compare(answer, verdict)
-
-    def _is_examined(self, exercise: Exercise) -> bool:
-        return not all(judged_in_kernel(test.source) for test in exercise.tests)
+        verdicts = await self._verdicts(exercises, answers, leaning, Mode.EXAMINER)
+        for answer, verdict in zip(answers, verdicts, strict=True):
+            self._compare(answer, verdict)
 
     async def _verdicts(
         self, exercises: list[Exercise], answers: list[Answer], leaning: set[str], mode: Mode

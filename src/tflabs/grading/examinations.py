@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from tflabs.course.lab import grade_id
 from tflabs.grading.examiner.client import Client, listen, serving_source
+from tflabs.grading.examiner.marks import judged_in_kernel
 from tflabs.grading.examiner.report import CellResult
 from tflabs.grading.sandbox.owner import as_owner
 
@@ -79,7 +80,9 @@ class Examination:
     async def judge(self, cell: Any, kernel: Any, seconds: float) -> tuple[CellResult, bool]:
         """The result of a test cell, and whether the kernel has come home."""
         name = grade_id(cell) or cell["id"]
-        number = self._client.begin(name, cell.source, seconds, min(CALL_SECONDS, seconds), self.names)
+        there = judged_in_kernel(cell.source)
+        call_seconds = seconds if there else min(CALL_SECONDS, seconds)
+        number = self._client.begin(name, cell.source, seconds, call_seconds, self.names, there)
         request = kernel.kc.execute(serving_source(self._path, number), store_history=False, allow_stdin=False)
         result = await asyncio.to_thread(self._client.result)
         home = await _is_home(kernel, request)

@@ -104,7 +104,7 @@ def _what(run: CellRun) -> str:
         return "it ended the kernel: the process exited, crashed, or ran out of memory"
     if run.ename == "NotImplementedError" and not run.evalue:
         return "not answered yet"
-    if run.judged == "examiner" and run.ename in _EXAMINERS_WORDS:
+    if run.ename in _EXAMINERS_WORDS:
         return _EXAMINERS_WORDS[run.ename]
     return f"{run.ename}: {run.evalue}" if run.evalue else run.ename
 

@@ -26,9 +26,9 @@ class CellRun:
 
     `state` is 'ok', 'error', 'timeout' (no end within the limit) or 'died' (the kernel ended). `peak_mib` is the most
     memory that the kernel and its child processes held while the cell ran (MiB, sampled; 0 where not measured).
-    `judged` says where it ran: 'kernel', or 'examiner' for a test that the learner's process never saw. `asked` is
-    False for a test in the examiner that asked nothing of the learner's code. `shown` are the cell's pictures, tables
-    and value (nbformat's display_data and execute_result).
+    `judged` says whose word it is: the 'kernel', or the 'examiner' for a test that the learner's process never saw.
+    `asked` is False for a test in the examiner that asked nothing of the learner's code. `shown` are the cell's
+    pictures, tables and value (nbformat's display_data and execute_result).
     """
 
     id: str
@@ -111,8 +111,8 @@ def _opened(examination: Examination | None) -> Iterator[None]:
 
 
 async def _run(cell: Any, kernel: _Kernel, limits: Limits, examination: Examination | None) -> CellRun:
-    """Run one cell where it belongs: given cells on both sides, tests in the examiner unless they say otherwise."""
-    if examination is not None and role(cell) == "test" and not judged_in_kernel(cell.source):
+    """Run one cell where it belongs: given cells on both sides, tests by the examiner."""
+    if examination is not None and role(cell) == "test":
         result, home = await examination.judge(cell, kernel.client, limits.cell_seconds)
         kernel.lost = not home
         return _examined(cell, result, limits)
@@ -126,7 +126,8 @@ def _examined(cell: Any, result: CellResult, limits: Limits) -> CellRun:
     state = {"learner-gone": "died", "protocol": "error", "examiner-gone": "error"}.get(result.state, result.state)
     seconds = min(CALL_SECONDS, limits.cell_seconds) if result.ename == "CallTimeout" else result.seconds
     texts = result.ename, ANSI.sub("", result.evalue), result.stdout[: limits.output], ""
-    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, "examiner", result.called)
+    judged = "kernel" if judged_in_kernel(cell.source) else "examiner"
+    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, judged, result.called)
 
 
 async def _replay(

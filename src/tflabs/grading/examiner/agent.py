@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import linecache
 import os
 import signal
 import socket
@@ -21,13 +22,14 @@ from types import ModuleType
 from typing import Any
 
 from tflabs.grading.examiner import codec
+from tflabs.grading.examiner.cells import compiled
 from tflabs.grading.examiner.channel import Channel
 from tflabs.grading.examiner.errors import CannotCross, ProtocolError
 from tflabs.grading.examiner.exceptions import message_of, plain_arguments, trace_of
 from tflabs.grading.examiner.objects import Objects
 
 MAX_STDOUT = 200_000  # characters of one call
-LEARNERS = frozenset(("name", "call", "get", "set", "isinstance", "special"))  # what runs the learner's code
+LEARNERS = frozenset(("run", "name", "call", "get", "set", "isinstance", "special"))  # what runs the learner's code
 
 _agents: dict[str, Agent] = {}
 
@@ -194,6 +196,13 @@ class Agent:
 
     def _do_records(self, names: list[str]) -> tuple[Any, ...]:
         self._objects.records = frozenset(names)
+        return "ok", None
+
+    def _do_run(self, name: str, source: str) -> tuple[Any, ...]:
+        """A test that must run here: past IPython, whose hooks and transformers are the learner's to change."""
+        filename = f"<{name}>"
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        exec(compiled(source, filename, 0), self._objects.namespace)
         return "ok", None
 
     def _do_name(self, name: str) -> tuple[Any, ...]:

@@ -51,7 +51,7 @@ class Cells:
         """Run one cell. `from __future__` holds for the cells behind it, too."""
         filename = f"<{name}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        code = self._compiled(source, filename)
+        code = compiled(source, filename, self._flags)
         for feature in _FUTURES:
             self._flags |= code.co_flags & feature.compiler_flag
         exec(code, self.namespace)
@@ -60,15 +60,16 @@ class Cells:
         """What is in the namespace now comes from given cells (or from earlier tests, which does no harm)."""
         self.classes.update((name, value) for name, value in self.namespace.items() if isinstance(value, type))
 
-    def _compiled(self, source: str, filename: str) -> types.CodeType:
-        """The code of a cell; lines of IPython's (`%matplotlib inline`) are left out."""
-        try:
-            code: types.CodeType = compile(source, filename, "exec", self._flags, dont_inherit=True)
-        except SyntaxError:
-            if _MAGIC.search(source) is None:
-                raise
-            code = compile(_MAGIC.sub("", source), filename, "exec", self._flags, dont_inherit=True)
-        return code
+
+def compiled(source: str, filename: str, flags: int) -> types.CodeType:
+    """The code of a cell; lines of IPython's (`%matplotlib inline`) are left out."""
+    try:
+        code: types.CodeType = compile(source, filename, "exec", flags, dont_inherit=True)
+    except SyntaxError:
+        if _MAGIC.search(source) is None:
+            raise
+        code = compile(_MAGIC.sub("", source), filename, "exec", flags, dont_inherit=True)
+    return code
 
 
 def quiet_message(error: BaseException, limit: int = 20_000) -> str:

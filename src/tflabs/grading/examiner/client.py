@@ -76,6 +76,7 @@ class Client:
         cell_seconds: float = 120.0,
         call_seconds: float = 60.0,
         names: list[str] | None = None,
+        there: bool = False,
     ) -> int:
         """Start a test cell and return its number.
 
@@ -84,9 +85,10 @@ class Client:
             call_seconds: for one call into the learner's code, callbacks into the test not counted.
             names: the learner's names that it may use, None for any. With them, a name that a given cell should have
                 defined is never taken from the learner.
+            there: run it in the learner's process, past IPython.
         """
         number = self._next()
-        self._start(Task(number, "test", name, source, cell_seconds, call_seconds, names))
+        self._start(Task(number, "there" if there else "test", name, source, cell_seconds, call_seconds, names))
         return number
 
     def result(self) -> CellResult:

@@ -101,13 +101,16 @@ class Examiner:
         names = None if task.names is None else frozenset(task.names)
         cell = Cell(task.number, started + task.cell_seconds, task.call_seconds, names)
         self._output = _Capped()
-        self._is_test = task.kind == "test"
+        self._is_test = task.kind != "given"
         if self._is_test:
             self._link.begin(cell)
         error: BaseException | None = None
         try:
             with self._watched(task.cell_seconds), self._withholding(), self._captured():
-                self._cells.run(task.name, task.source)
+                if task.kind == "there":
+                    self._link.request("run", task.name, task.source)
+                else:
+                    self._cells.run(task.name, task.source)
         except BaseException as raised:
             error = raised
         if not self._is_test:

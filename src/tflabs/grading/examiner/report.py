@@ -12,7 +12,8 @@ STATES = ("ok", "error", "timeout", "learner-gone", "protocol", "examiner-gone")
 
 @dataclass(frozen=True)
 class Task:
-    """A cell to run. `kind` is 'given' or 'test'; only a test may call the learner's code.
+    """A cell to run. `kind` is 'given', 'test' (only a test may call the learner's code), or 'there': a test that the
+    learner's process must run itself. How it ended is then the word of that process: it cannot be proven.
 
     `names` are the learner's names that the cell may look up (sorted; None: any name).
     """
