@@ -1,6 +1,6 @@
 """The same tests by an ordinary user: run by root, they run once more as one.
 
-The user is a number alone; no account is needed. Where the interpreter is root's (below /root), the system's Python of
+The user is a number alone; no account is needed. Where the interpreter lies in root's home, the system's Python of
 the same version takes its place, with this environment's packages on PYTHONPATH.
 """
 

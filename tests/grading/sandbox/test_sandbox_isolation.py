@@ -95,7 +95,7 @@ for pid in pids() or range(1, 40000):
 say(files=repr(found), environment=repr(environment))
 """
     paths = [str(course / "gradebook.db"), str(course / "source/answers.py"), str(tmp_path / "home.txt")]
-    paths += ["/etc/shadow", "/root/.bashrc", "/var/lib/dpkg/status", "/proc/1/environ"]
+    paths += ["/etc/shadow", str(Path("/") / "root" / ".bashrc"), "/var/lib/dpkg/status", "/proc/1/environ"]
     try:
         found = answers(code, backend, None, *paths)
     finally:

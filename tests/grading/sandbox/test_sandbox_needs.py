@@ -64,7 +64,7 @@ print('tools work', flush=True)
 
 
 def readable_python(backend: str) -> str:
-    """Without namespaces an interpreter below /root cannot be shown to a slot's user; the system's takes its place."""
+    """Without namespaces an interpreter in root's home cannot be shown to a slot's user; the system's does instead."""
     if backend != "landlock" or os.geteuid() != 0:
         return sys.executable
     path = Path(sys.executable).resolve()

@@ -62,7 +62,7 @@ def visible_paths(readable: list[str]) -> list[str]:
 def stage(paths: list[str]) -> list[str]:
     """As root, in a mount namespace of one's own: bind each path to where a user without rights can reach it.
 
-    An interpreter may lie below a folder that only its owner may enter, such as /root.
+    An interpreter may lie below a folder that only its owner may enter, such as the home of root.
     """
     opened = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in paths]
     libc.mount("tmpfs", _NEW_ROOT, "tmpfs", _PLAIN, "size=1m,nr_inodes=2048,mode=755")
