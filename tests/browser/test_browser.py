@@ -119,18 +119,16 @@ def keep(page: Page, name: str) -> None:
 
 
 def themes(page: Page) -> Iterator[str]:
-    """Light, then dark, then light again; the name of each but the last."""
-    for theme in (*THEMES, "light"):
-        is_light = "true" if theme == "light" else "false"
-        if page.locator(f"body[data-jp-theme-light={is_light}]").count() == 0:
-            page.get_by_role("menuitem", name="Settings", exact=True).click()
-            for label in ("Theme", THEMES[theme]):
-                page.locator(".lm-Menu-item:visible", has=page.get_by_text(label, exact=True)).click()
-            page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
-            page.wait_for_timeout(500)  # the style sheet of the theme is on its way
-            if theme == "light":
-                return
-        yield theme
+    """The name of the theme that is on, and of the other one while that is on; it stays."""
+    was_light = page.locator("body[data-jp-theme-light=true]").count() == 1
+    yield "light" if was_light else "dark"
+    other = "dark" if was_light else "light"
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    for label in ("Theme", THEMES[other]):
+        page.locator(".lm-Menu-item:visible", has=page.get_by_text(label, exact=True)).click()
+    page.wait_for_selector(f"body[data-jp-theme-light={str(not was_light).lower()}]", state="attached")
+    page.wait_for_timeout(500)  # the style sheet of the theme is on its way
+    yield other
 
 
 def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Site) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from tflabs.course.build import build_lab
 from tflabs.course.files import parse_notebook
 from tflabs.course.lab import Exercise, Lab, grade_id, parsed, role
 from tflabs.course.layout import Course
-from tflabs.course.lint import assigned, lint
+from tflabs.course.lint import assigned, lint, needed
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
 from tflabs.grading.grade import score, with_full_tests
@@ -29,7 +28,6 @@ from tflabs.grading.run import CellRun, Limits, run_cells_async
 WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
 RIGHT_ANSWERS = 1
 MOST_MIB = 2048.0
-WORD = re.compile(r"\w+")
 NO_MISTAKE = {"NameError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"}
 
 
@@ -225,12 +223,12 @@ class _Trial:
     async def _is_leant_on(self, exercise: Exercise) -> bool:
         """Whether another exercise needs this one's solution, which costs a learner points twice; found and said.
 
-        Only a cell that holds a name which this solution binds can need it, so most exercises need no run.
+        Only a cell that reads a name which this solution binds can need it, so most exercises need no run.
         """
         names = assigned(parsed(exercise.solution))
         graded = [cell for cell in self.lab.notebook.cells if role(cell) != "free"]
         others = [cell for cell in graded if grade_id(cell) not in ids(exercise)]
-        if not any(names & set(WORD.findall(cell.source)) for cell in others):
+        if not any(names & needed(cell.source) for cell in others if cell.cell_type == "code"):
             return False
         harm = self._harm(await self._graded({exercise.id: self._stub(exercise)}), exercise.id)
         for other, message in harm:
