@@ -14,6 +14,7 @@ from tflabs.grading.report import ExerciseResult, Report, TestResult
 from tflabs.grading.run import CellRun, Limits, run_cells
 
 LONGEST_MESSAGE = 1000
+UNANSWERED = "not answered yet"
 
 
 def grade(
@@ -69,9 +70,10 @@ def explain(exercise: Exercise, answer: CellRun | None, test: CellRun | None) ->
     if test is None:
         return "the test did not run"
     if answer is not None and answer.state != "ok":
-        return _cut(f"your cell for this exercise did not run: {_what(answer)}")
+        what = _what(answer)
+        return what if what == UNANSWERED else _cut(f"your cell for this exercise did not run: {what}")
     if test.state == "error" and test.ename == "NotImplementedError":
-        return "not answered yet" if not test.evalue else _cut(f"NotImplementedError: {test.evalue}")
+        return UNANSWERED if not test.evalue else _cut(f"NotImplementedError: {test.evalue}")
     if test.state == "error" and test.ename == "AssertionError":
         return _cut(test.evalue or "an assertion of the test failed")
     return _cut(_what(test))
@@ -83,7 +85,7 @@ def _what(run: CellRun) -> str:
     if run.state == "died":
         return "it ended the kernel: the process exited, crashed, or ran out of memory"
     if run.ename == "NotImplementedError" and not run.evalue:
-        return "not answered yet"
+        return UNANSWERED
     return f"{run.ename}: {run.evalue}" if run.evalue else run.ename
 
 
