@@ -23,8 +23,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import toy
 from tflabs.authoring.solved import solved
+from tflabs.course.build import read_source
 from tflabs.course.files import notebook_text
 from tflabs.course.layout import Course
+from tflabs.grading.grade import with_full_tests
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -78,7 +80,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for lab in LABS:
         path = folder / "work" / lab / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_text(notebook_text(solved(course, lab)), encoding="utf-8")
+        # With the hidden tests: they too must run clean in a new kernel, after every figure above them.
+        notebook = with_full_tests(solved(course, lab), read_source(course, lab))
+        path.write_text(notebook_text(notebook), encoding="utf-8")
     command = [sys.executable, "-m", "tflabs", "study", "--no-browser", "--dir", str(folder / "work")]
     study = subprocess.Popen(command, env=environment(folder), stderr=subprocess.PIPE, text=True)
     try:

@@ -210,14 +210,14 @@ def _leaves_names(tree: ast.Module, index: int, lab: Lab) -> Found:
     left = assigned(tree) - {name for cell in others for name in assigned(_parsed_or_empty(cell.source))}
     for later in lab.notebook.cells[index + 1 :]:
         if later.cell_type == "code" and role(later) != "test":
-            missed = sorted(left & needed(later.source))
-            if missed:
+            needed = sorted(left & _needed(later.source))
+            if needed:
                 where = grade_id(later) or "a later cell"
-                yield 1, f"it assigns `{missed[0]}`, which {where} needs", "Assign it in a locked cell"
+                yield 1, f"it assigns `{needed[0]}`, which {where} needs", "Assign it in a locked cell"
                 return
 
 
-def needed(source: str) -> set[str]:
+def _needed(source: str) -> set[str]:
     """Global names that a cell reads and does not bind itself."""
     source = ast.unparse(_parsed_or_empty(source))
     names: set[str] = set()
