@@ -3,6 +3,7 @@
 Every function takes TensorFlow's own objects and returns a `Picture`, or an ipywidget for players.
 """
 
+from .dispatch import dispatch
 from .graph import graph
 from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
@@ -16,6 +17,7 @@ __all__ = [
     "Lowered",
     "Picture",
     "Step",
+    "dispatch",
     "graph",
     "hlo",
     "kernels",
