@@ -163,6 +163,7 @@ def test_a_solved_lab_runs_clean_and_its_pictures_are_whole(page: Page, site: Si
     widgets = notebook.locator(".jp-OutputArea .jupyter-widgets")
     assert widgets.count(), "the lab has nothing to play with"
     assert move_a_widget(page), "no control changes what is shown"
+    assert page.evaluate(CUT_BUTTONS) == []
     for theme in themes(page):
         pictures = page.evaluate(PICTURES)
         assert pictures, "the lab shows no picture"
@@ -188,6 +189,14 @@ PICTURES = """
       picture.querySelector?.("title")?.textContent || "";
     return {whole, alt, width: box.width, height: box.height};
   })
+"""
+
+
+# Words of buttons that do not fit into them.
+CUT_BUTTONS = """
+() => [...document.querySelectorAll(".jp-Notebook .jp-OutputArea button.jupyter-button")]
+  .filter(button => button.scrollWidth > button.clientWidth + 1)
+  .map(button => button.textContent)
 """
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 
 def button(words: str) -> Any:
-    """A button that is as wide as its words."""
+    """A button that is as wide as its words, also where its row is short of room."""
     import ipywidgets as widgets
 
-    return widgets.Button(description=words, layout=widgets.Layout(width="auto"))
+    return widgets.Button(description=words, layout=widgets.Layout(width="auto", min_width="max-content"))
 
 
 def telling_line(error: Exception) -> str:

@@ -164,7 +164,8 @@ def dispatch(session: Any, devices: Sequence[str] = _DEVICES) -> Any:
     for chooser in (fetches, feeds):
         chooser.observe(run, "value")
     run()
-    return w.VBox([w.HBox([fetches, feeds, order, w.VBox([up, away, back])]), said, picture])
+    buttons = w.VBox([up, away, back], layout=w.Layout(flex="0 0 auto"))
+    return w.VBox([w.HBox([fetches, feeds, order, buttons]), said, picture])
 
 
 class DispatchModel:
