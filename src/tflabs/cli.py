@@ -22,6 +22,9 @@ app = typer.Typer(
 INTERRUPTED = 130
 
 Labs = Annotated[list[str] | None, typer.Argument(help="Names of labs, such as 2-2-session; all, if left out.")]
+Begun = Annotated[
+    list[str] | None, typer.Argument(help="Names of labs, such as 2-2-session; those that you have begun, if left out.")
+]
 Lab = Annotated[str, typer.Argument(help="Name of a lab, such as 2-2-session.")]
 Folder = Annotated[Path | None, typer.Option("--dir", help="Your folder; `work` in the course if left out.")]
 
@@ -41,14 +44,14 @@ def study(
 
 @app.command(rich_help_panel="Learners")
 def check(
-    labs: Labs = None,
+    labs: Begun = None,
     file: Annotated[Path | None, typer.Option(help="Check this notebook instead of the one in your folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
     folder: Folder = None,
 ) -> None:
     """Grade your notebook as it is saved, with all tests, hidden ones too.
 
-    Without names: the labs that you have begun. Exit code 0: all points; 1: not all; 2: it could not be graded.
+    Exit code 0: all points; 1: not all; 2: it could not be graded.
     """
     from tflabs.learning.command import check
 
@@ -56,7 +59,7 @@ def check(
 
 
 @app.command(rich_help_panel="Learners")
-def watch(labs: Labs = None, folder: Folder = None) -> None:
+def watch(labs: Begun = None, folder: Folder = None) -> None:
     """Check a lab again each time its notebook is saved, in a warm kernel. Ctrl-C ends it."""
     from tflabs.learning.command import watch
 

@@ -91,6 +91,11 @@ def test_an_exercise_that_leans_on_the_one_before_is_found(tmp_path: Path) -> No
     assert [line for line in found if "(twice three) costs the points of double too" in line]
 
 
+def test_an_exercise_that_leans_without_naming_what_it_needs_is_found(tmp_path: Path) -> None:
+    found = planted(tmp_path, ("return x + x", 'return x + x + globals()["gues" + "sed"] - 4'))
+    assert [line for line in found if line.startswith("double: leans on guess")]
+
+
 def test_text_on_stderr_is_found(tmp_path: Path) -> None:
     found = planted(tmp_path, ('print("look:"', 'import sys; print("noise", file=sys.stderr)\nprint("look:"'))
     assert [line for line in found if "writes to stderr: 'noise" in line]

@@ -23,8 +23,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import toy
 from tflabs.authoring.solved import solved
+from tflabs.course.build import read_source
 from tflabs.course.files import notebook_text
 from tflabs.course.layout import Course
+from tflabs.grading.grade import with_full_tests
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -78,7 +80,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     for lab in LABS:
         path = folder / "work" / lab / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)
-        path.write_text(notebook_text(solved(course, lab)), encoding="utf-8")
+        # With the hidden tests: they too must run clean in a new kernel, after every figure above them.
+        notebook = with_full_tests(solved(course, lab), read_source(course, lab))
+        path.write_text(notebook_text(notebook), encoding="utf-8")
     command = [sys.executable, "-m", "tflabs", "study", "--no-browser", "--dir", str(folder / "work")]
     study = subprocess.Popen(command, env=environment(folder), stderr=subprocess.PIPE, text=True)
     try:
@@ -119,18 +123,16 @@ def keep(page: Page, name: str) -> None:
 
 
 def themes(page: Page) -> Iterator[str]:
-    """Light, then dark, then light again; the name of each but the last."""
-    for theme in (*THEMES, "light"):
-        is_light = "true" if theme == "light" else "false"
-        if page.locator(f"body[data-jp-theme-light={is_light}]").count() == 0:
-            page.get_by_role("menuitem", name="Settings", exact=True).click()
-            for label in ("Theme", THEMES[theme]):
-                page.locator(".lm-Menu-item:visible", has=page.get_by_text(label, exact=True)).click()
-            page.wait_for_selector(f"body[data-jp-theme-light={is_light}]", state="attached")
-            page.wait_for_timeout(500)  # the style sheet of the theme is on its way
-            if theme == "light":
-                return
-        yield theme
+    """The name of the theme that is on, and of the other one while that is on; it stays."""
+    was_light = page.locator("body[data-jp-theme-light=true]").count() == 1
+    yield "light" if was_light else "dark"
+    other = "dark" if was_light else "light"
+    page.get_by_role("menuitem", name="Settings", exact=True).click()
+    for label in ("Theme", THEMES[other]):
+        page.locator(".lm-Menu-item:visible", has=page.get_by_text(label, exact=True)).click()
+    page.wait_for_selector(f"body[data-jp-theme-light={str(not was_light).lower()}]", state="attached")
+    page.wait_for_timeout(500)  # the style sheet of the theme is on its way
+    yield other
 
 
 def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Site) -> None:
@@ -161,6 +163,7 @@ def test_a_solved_lab_runs_clean_and_its_pictures_are_whole(page: Page, site: Si
     widgets = notebook.locator(".jp-OutputArea .jupyter-widgets")
     assert widgets.count(), "the lab has nothing to play with"
     assert move_a_widget(page), "no control changes what is shown"
+    assert page.evaluate(CUT_BUTTONS) == []
     for theme in themes(page):
         pictures = page.evaluate(PICTURES)
         assert pictures, "the lab shows no picture"
@@ -186,6 +189,14 @@ PICTURES = """
       picture.querySelector?.("title")?.textContent || "";
     return {whole, alt, width: box.width, height: box.height};
   })
+"""
+
+
+# Words of buttons that do not fit into them.
+CUT_BUTTONS = """
+() => [...document.querySelectorAll(".jp-Notebook .jp-OutputArea button.jupyter-button")]
+  .filter(button => button.scrollWidth > button.clientWidth + 1)
+  .map(button => button.textContent)
 """
 
 

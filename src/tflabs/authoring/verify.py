@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import enum
 import functools
-import re
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -32,7 +31,6 @@ from tflabs.grading.run import CellRun, Limits, run_cells_async
 WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
 RIGHT_ANSWERS = 1
 MOST_MIB = 2048.0
-WORD = re.compile(r"\w+")
 NO_MISTAKE = {"NameError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"}
 
 
@@ -145,6 +143,8 @@ class _Trial:
     on_step: Callable[[str], None]
 
     async def run(self, answers: list[Answer], only: str | None, jobs: int, cold: bool) -> None:
+        self.on_step("each exercise without the others")
+        leant_on = await self.leant_on()
         steps: list[tuple[str, Callable[[], Awaitable[None]]]] = []
         if only is None and cold:
             steps.append(("the solution", self.solution_as_a_learner_runs_it))
@@ -154,7 +154,7 @@ class _Trial:
         for group in (chosen[number::jobs] for number in range(min(jobs, len(chosen)))):
             what = f"answers to {', '.join(exercise.id for exercise in group)}"
             mine = [answer for answer in answers if answer.exercise in {exercise.id for exercise in group}]
-            steps.append((what, functools.partial(self.answers, group, mine)))
+            steps.append((what, functools.partial(self.answers, group, mine, leant_on)))
         slots = asyncio.Semaphore(jobs)
 
         async def one(step: str, action: Callable[[], Awaitable[None]]) -> None:
@@ -203,28 +203,58 @@ class _Trial:
             if run.state == "ok":
                 self._find(f"{run.grade_id}: its visible part passes on the untouched student version")
 
-    async def answers(self, exercises: list[Exercise], answers: list[Answer]) -> None:
+    async def leant_on(self) -> set[str]:
+        """The exercises whose solution another one needs, which costs a learner points twice; found and said.
+
+        Each exercise must pass while all others are unanswered. One kernel serves all: it runs the graded cells once
+        for each exercise, and forgets in between what the answers have bound.
+        """
+        plan: list[tuple[str | None, Any]] = []  # the exercise that a test belongs to, a cell
+        for exercise in self.lab.exercises:
+            plan += [(None, _forget(other)) for other in self.lab.exercises]
+            for cell in self._runnable_graded():
+                own = grade_id(cell) in ids(exercise)
+                if role(cell) == "solution" and not own:
+                    other = self.lab.exercise(str(grade_id(cell)))
+                    plan.append((None, _solution(other, self._stub(other))))
+                elif role(cell) != "test" or own:
+                    plan.append((exercise.id if role(cell) == "test" else None, cell))
+        runs = await self._run([cell for _, cell in plan], Mode.NOTEBOOK)
+        lost = {}
+        for (whose, _), run in zip(plan, runs, strict=True):
+            if whose is not None and run.state != "ok":
+                lost[whose] = f"{run.ename or run.state}: {run.evalue[:300]}"
+        leant_on, explained = set(), set()
+        for exercise in self.lab.exercises if lost else []:
+            runs = await self._graded({exercise.id: self._stub(exercise)}, Mode.NOTEBOOK)
+            for harmed, message in self._harm(runs, exercise.id):
+                self._find(f"{harmed}: leans on {exercise.id}: without it, {message}")
+                leant_on.add(exercise.id)
+                explained.add(harmed)
+        for exercise_id in lost.keys() - explained:
+            self._find(f"{exercise_id}: does not pass while all others are unanswered: {lost[exercise_id]}")
+        return leant_on
+
+    async def answers(self, exercises: list[Exercise], answers: list[Answer], leant_on: set[str]) -> None:
         """Our solution, then every answer to these exercises, one after the other in one kernel.
 
         One kernel for all is what makes the proof of many labs affordable. Whatever is not as it should be there is
         tried again, each answer alone in a new kernel, and then only that decides.
         """
-        leaning = {exercise.id for exercise in exercises if await self._is_leant_on(exercise)}
-        for answer, verdict in zip(
-            answers, await self._verdicts(exercises, answers, leaning, Mode.NOTEBOOK), strict=True
-        ):
+        verdicts = await self._verdicts(exercises, answers, leant_on, Mode.NOTEBOOK)
+        for answer, verdict in zip(answers, verdicts, strict=True):
             self._record(answer, verdict)
-        verdicts = await self._verdicts(exercises, answers, leaning, Mode.EXAMINER)
+        verdicts = await self._verdicts(exercises, answers, leant_on, Mode.EXAMINER)
         for answer, verdict in zip(answers, verdicts, strict=True):
             self._compare(answer, verdict)
 
     async def _verdicts(
-        self, exercises: list[Exercise], answers: list[Answer], leaning: set[str], mode: Mode
+        self, exercises: list[Exercise], answers: list[Answer], leant_on: set[str], mode: Mode
     ) -> list[_Verdict]:
         """One verdict for each answer; what is not as it should be was tried alone."""
         verdicts, spoilt = await self._together(exercises, answers, mode)
         for number, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True)):
-            if spoilt or answer.exercise in leaning or verdict.passed != answer.is_right or verdict.faults:
+            if spoilt or answer.exercise in leant_on or verdict.passed != answer.is_right or verdict.faults:
                 verdicts[number] = await self._alone(answer, mode)
         return verdicts
 
@@ -248,7 +278,7 @@ class _Trial:
         The kernel begins with our solution, on other random cases than before and without the cells that are not
         graded: graded cells need no figure above them.
         """
-        graded = _runnable([cell for cell in self.lab.notebook.cells if role(cell) != "free"])
+        graded = self._runnable_graded()
         every_test = [cell for cell in graded if role(cell) == "test"]
         plan: list[tuple[int | None, Any]] = [(None, cell) for cell in graded]  # the number of the answer, a cell
         for exercise in exercises:
@@ -269,21 +299,6 @@ class _Trial:
             judged.setdefault(whose, []).append(run)
         verdicts = [self._verdict(answer, judged[number]) for number, answer in enumerate(answers)]
         return verdicts, any(run.state != "ok" for run in runs[-len(every_test) :])
-
-    async def _is_leant_on(self, exercise: Exercise) -> bool:
-        """Whether another exercise needs this one's solution, which costs a learner points twice; found and said.
-
-        Only a cell that holds a name which this solution binds can need it, so most exercises need no run.
-        """
-        names = assigned(parsed(exercise.solution))
-        graded = [cell for cell in self.lab.notebook.cells if role(cell) != "free"]
-        others = [cell for cell in graded if grade_id(cell) not in ids(exercise)]
-        if not any(names & set(WORD.findall(cell.source)) for cell in others):
-            return False
-        harm = self._harm(await self._graded({exercise.id: self._stub(exercise)}, Mode.NOTEBOOK), exercise.id)
-        for other, message in harm:
-            self._find(f"{other}: leans on {exercise.id}: without it, {message}")
-        return bool(harm)
 
     async def _alone(self, answer: Answer, mode: Mode) -> _Verdict:
         runs = await self._graded({answer.exercise: answer.source}, mode)
@@ -326,6 +341,11 @@ class _Trial:
         report = score(self.lab, runs)
         lost = [other for other in report.exercises if other.id != exercise and not other.passed]
         return [(other.id, next(test.message for test in other.tests if test.message)[:300]) for other in lost]
+
+    def _runnable_graded(self) -> list[Any]:
+        """The code cells with a role, our solutions in them; those that the runner would skip left out."""
+        cells = [cell for cell in self.lab.notebook.cells if role(cell) != "free"]
+        return [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
 
     def _stub(self, exercise: Exercise) -> str:
         return next(str(cell.source) for cell in self.release.cells if grade_id(cell) == exercise.id)
@@ -376,7 +396,3 @@ def _forget(exercise: Exercise) -> Any:
     """A cell that unbinds what answers to an exercise have bound, so that none of it is taken for the solution's."""
     names = sorted(assigned(parsed(exercise.solution)))
     return nbformat.v4.new_code_cell(f"for name in {names}:\n    globals().pop(name, None)")
-
-
-def _runnable(cells: list[Any]) -> list[Any]:
-    return [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]

@@ -73,7 +73,7 @@ def nearest(name: str, known: list[str]) -> str:
     """'did you mean …' for a misspelt name; all names when nothing is near."""
     prefixed = [candidate for candidate in known if candidate.startswith(name)]
     parts = [candidate for candidate in known if name in candidate]
-    close = prefixed or parts or difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    close = prefixed or parts or difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(close[:3]) + "?"
     return "the labs are: " + ", ".join(known)

@@ -22,6 +22,7 @@ _EXAMINERS_WORDS = {
     "LiveObjectError": "what your code gave is no plain value (a number, text, list, array …) that could be compared",
     "ProtocolError": "your code disturbed the test; this test gives no points",
 }
+UNANSWERED = "not answered yet"
 
 
 def grade(
@@ -89,9 +90,10 @@ def explain(exercise: Exercise, answer: CellRun | None, test: CellRun | None) ->
     if test is None:
         return "the test did not run"
     if answer is not None and answer.state != "ok":
-        return _cut(f"your cell for this exercise did not run: {_what(answer)}")
+        what = _what(answer)
+        return what if what == UNANSWERED else _cut(f"your cell for this exercise did not run: {what}")
     if test.state == "error" and test.ename == "NotImplementedError":
-        return "not answered yet" if not test.evalue else _cut(f"NotImplementedError: {test.evalue}")
+        return UNANSWERED if not test.evalue else _cut(f"NotImplementedError: {test.evalue}")
     if test.state == "error" and test.ename == "AssertionError":
         return _cut(test.evalue or "an assertion of the test failed")
     return _cut(_what(test))
@@ -103,7 +105,7 @@ def _what(run: CellRun) -> str:
     if run.state == "died":
         return "it ended the kernel: the process exited, crashed, or ran out of memory"
     if run.ename == "NotImplementedError" and not run.evalue:
-        return "not answered yet"
+        return UNANSWERED
     if run.ename in _EXAMINERS_WORDS:
         return _EXAMINERS_WORDS[run.ename]
     return f"{run.ename}: {run.evalue}" if run.evalue else run.ename

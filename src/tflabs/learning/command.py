@@ -100,7 +100,7 @@ def reset(lab: str, *, folder: Path | None) -> int:
     kept = reset_lab(course, workspace, lab)
     print(f"{lab}: a fresh copy is in {workspace.notebook(lab)}")
     if kept is not None:
-        print(f"{lab}: your old notebook is kept as {kept}")
+        print(f"{lab}: your old notebook is kept as {kept}; points once earned stay in `tflabs progress`")
     return 0
 
 

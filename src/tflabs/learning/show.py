@@ -12,6 +12,7 @@ from rich.text import Text
 
 from tflabs.course.lab import Lab
 from tflabs.course.syllabus import Section, Syllabus
+from tflabs.grading.grade import UNANSWERED
 from tflabs.grading.report import Report
 from tflabs.learning.progress import Progress
 
@@ -24,7 +25,7 @@ def report_view(report: Report, lab: Lab, newly_passed: Iterable[str] = ()) -> R
     table.add_column("what is missing", overflow="fold")
     for exercise in report.exercises:
         messages = "\n".join(test.message for test in exercise.tests if test.message)
-        mark = "✓" if exercise.passed else "·" if messages == "not answered yet" else "✗"
+        mark = "✓" if exercise.passed else "·" if messages == UNANSWERED else "✗"
         style = "green" if exercise.passed else ""
         table.add_row(
             Text(f"{mark} {exercise.title}\n", style=style).append(exercise.id, style="dim"),

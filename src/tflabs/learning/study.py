@@ -50,9 +50,10 @@ def open_labs(
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)  # ends as Ctrl-C does: the server goes too
     say("starting JupyterLab …")
-    server, chosen = start_ready(course, workspace, port, token)
-    url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
+    server = None
     try:
+        server, chosen = start_ready(course, workspace, port, token)
+        url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
         fill_start_page(workspace, chosen, token)
         say(f"JupyterLab runs at {url}\nCtrl-C ends it.")
         if browser:
@@ -62,7 +63,8 @@ def open_labs(
         say("\nending JupyterLab")
         return 0
     finally:
-        end(server)
+        if server is not None:
+            end(server)
 
 
 def start_ready(

@@ -76,8 +76,10 @@ def reset(course: Course, workspace: Workspace, lab: str) -> Path | None:
     if not release.is_file():
         raise UserError(f"the lab {lab} is not written yet")
     path = workspace.notebook(lab)
-    kept = _keep(path) if path.exists() else None
-    write_text(path, release.read_text(encoding="utf-8"))
+    fresh = release.read_text(encoding="utf-8")
+    is_fresh = path.exists() and path.read_bytes() == fresh.encode()
+    kept = _keep(path) if path.exists() and not is_fresh else None
+    write_text(path, fresh)
     return kept
 
 

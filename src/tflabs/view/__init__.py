@@ -3,26 +3,34 @@
 Every function takes TensorFlow's own objects and returns a `Picture`, or an ipywidget for players.
 """
 
+from .dispatch import dispatch
 from .graph import graph
 from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
 from .picture import Picture
 from .session_cache import session_cache
+from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
 from .timeline import timeline
 
 __all__ = [
+    "Exchange",
     "Lowered",
     "Picture",
     "Step",
+    "dispatch",
     "graph",
     "hlo",
     "kernels",
+    "loss_curves",
     "lowering",
     "lowering_stage",
     "partitions",
     "session_cache",
+    "space_time",
+    "staleness_histogram",
+    "staleness_player",
     "stepper",
     "timeline",
 ]

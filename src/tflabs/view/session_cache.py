@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from .controls import button, telling_line
 from .draw import NAME, Entry, Header, Line, block, escape, num, path, rect, swatch, text
 from .layout import Rect
 from .picture import Picture
@@ -173,7 +174,7 @@ def _cache_player(session: Any) -> Any:
         kind: widgets.SelectMultiple(options=names, rows=min(len(names), 8), description=kind)
         for kind, names in [("feeds", tensors), ("fetches", tensors), ("targets", [op.name for op in operations])]
     }
-    run, picture, said = _button("Run a step"), widgets.HTML(), widgets.HTML()
+    run, picture, said = button("Run a step"), widgets.HTML(), widgets.HTML()
     lookups: list[Lookup] = []
 
     def step(_button: object = None) -> None:
@@ -181,7 +182,7 @@ def _cache_player(session: Any) -> Any:
         try:
             found = run_step(session, *names)
         except Exception as error:
-            said.value = f"<code>{escape(_telling_line(error))}</code>"
+            said.value = f"<code>{escape(telling_line(error))}</code>"
             return
         said.value = ""
         if found is None:
@@ -305,8 +306,8 @@ def _stack_player() -> Any:
 
     model, picture = StackModel(), widgets.HTML()
     kinds = {"interactive": "InteractiveSession()", "with": "with as_default()"}
-    buttons = {kind: _button(words) for kind, words in kinds.items()}
-    ending, end, clear = widgets.Dropdown(options=[]), _button("Close or leave"), _button("Empty the stack")
+    buttons = {kind: button(words) for kind, words in kinds.items()}
+    ending, end, clear = widgets.Dropdown(options=[]), button("Close or leave"), button("Empty the stack")
 
     def show(note: str) -> None:
         ending.options = [(f"{item.name} ({item.kind})", item.name) for item in reversed(model.open)]
@@ -316,23 +317,9 @@ def _stack_player() -> Any:
     def opening(kind: str) -> Callable[[object], None]:
         return lambda _button: show(model.enter(kind))
 
-    for kind, button in buttons.items():
-        button.on_click(opening(kind))
+    for kind, opener in buttons.items():
+        opener.on_click(opening(kind))
     end.on_click(lambda _button: show(model.end(ending.value)))
     clear.on_click(lambda _button: show(model.clear()))
     show("")
     return widgets.VBox([widgets.HBox([*buttons.values(), ending, end, clear]), picture])
-
-
-def _button(words: str) -> Any:
-    """A button that is as wide as its words."""
-    import ipywidgets as widgets
-
-    return widgets.Button(description=words, layout=widgets.Layout(width="auto"))
-
-
-def _telling_line(error: Exception) -> str:
-    """What is wrong, without the lines in which TensorFlow says where the node was made."""
-    wrapping = (" ", "\t", "Graph execution error", "Detected at", "Node:")
-    lines = [line for line in str(error).splitlines() if line and not line.startswith(wrapping)]
-    return ": ".join([type(error).__name__, *lines[:1]])
