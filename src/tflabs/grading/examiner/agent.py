@@ -29,7 +29,8 @@ from tflabs.grading.examiner.exceptions import message_of, plain_arguments, trac
 from tflabs.grading.examiner.objects import Objects
 
 MAX_STDOUT = 200_000  # characters of one call
-LEARNERS = frozenset(("run", "name", "call", "get", "set", "isinstance", "special"))  # what runs the learner's code
+# What runs the learner's code.
+LEARNERS = frozenset(("run", "name", "call", "method", "get", "set", "isinstance", "special"))
 
 _agents: dict[str, Agent] = {}
 
@@ -213,6 +214,9 @@ class Agent:
 
     def _do_call(self, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         return "ok", x(*args, **kwargs)
+
+    def _do_method(self, x: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        return "ok", getattr(x, name)(*args, **kwargs)
 
     def _do_get(self, x: Any, name: str) -> tuple[Any, ...]:
         return "ok", getattr(x, name)

@@ -17,6 +17,7 @@ from tflabs.grading.examiner.exceptions import known, made, name_of
 
 # Asks the examiner: ("call", number, args, kwargs) or ("next", number).
 Ask = Callable[..., Any]
+MAX_METHODS = 100  # of a class, that are told
 FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
 
 
@@ -72,6 +73,7 @@ class Objects:
         self._counts: dict[int, int] = {}
         self._numbers: dict[int, int] = {}  # by id(object); an object that is held keeps its id
         self._next = 1
+        self._classes: dict[type, tuple[int, frozenset[str]]] = {}  # whose methods were told, by their number
         self._lock = threading.RLock()
         self.table: codec.Table = codec.VALUES | {
             "h": (1, lambda decoder, parts: self._held[parts[0]]),
@@ -126,7 +128,20 @@ class Objects:
             return ["dc", kind.__name__, names, encoder.values(getattr(x, name) for name in names)]
         if isinstance(x, FUNCTIONS):
             return ["h", self.hold(x), "function", str(getattr(x, "__name__", "?"))[:100]]
-        return ["h", self.hold(x), "object", kind.__name__[:100]]
+        return self._encode_instance(x)
+
+    def _encode_instance(self, x: Any) -> list[Any]:
+        """With the names of its methods, told once for each class of the notebook's: they need not be asked for."""
+        kind = type(x)
+        plain = ["h", self.hold(x), "object", kind.__name__[:100]]
+        if kind.__module__ != "__main__" or getattr(kind, "__getattribute__", None) is not object.__getattribute__:
+            return plain
+        with self._lock:
+            told = kind in self._classes
+            number, names = self._classes.setdefault(kind, (len(self._classes), methods(kind)))
+        if not names.isdisjoint(getattr(x, "__dict__", ())):
+            return plain  # this one has its own
+        return ["hm", *plain[1:], number, None if told else sorted(names)]
 
     def _encode_class(self, x: type) -> list[Any]:
         if issubclass(x, BaseException):
@@ -178,6 +193,15 @@ class Objects:
             if type(error) is kind or not isinstance(parts[0], list):
                 return error
         return Exception(message)
+
+
+def methods(kind: type) -> frozenset[str]:
+    """The public names that are functions of a class, or of one above it."""
+    found: dict[str, Any] = {}
+    for above in reversed(kind.__mro__):
+        found.update(vars(above))
+    names = [name for name, value in found.items() if type(value) is types.FunctionType and not name.startswith("_")]
+    return frozenset(names[:MAX_METHODS])
 
 
 def _named(module: str, name: str) -> Any:

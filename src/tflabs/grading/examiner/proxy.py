@@ -44,11 +44,12 @@ MAX_KINDS = 500
 class Remote:
     """An object of the learner's, known here only by its number."""
 
-    __slots__ = ("__weakref__", "_x_kind", "_x_link", "_x_number")
+    __slots__ = ("__weakref__", "_x_kind", "_x_link", "_x_methods", "_x_number")
 
     _x_link: Link
     _x_number: int
     _x_kind: str  # function, class or object
+    _x_methods: frozenset[str]  # names of which it need not be asked before they are called
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._x_link.request("call", self, args, kwargs)
@@ -56,7 +57,7 @@ class Remote:
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_x_", "_repr_", "_ipython_")) or (name.startswith("__") and name not in _READABLE):
             raise AttributeError(f"{words(self)}: {name} is not asked")
-        return self._x_link.request("get", self, name)
+        return method(self, name) if name in self._x_methods else self._x_link.request("get", self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._x_link.request("set", self, name, value)
@@ -78,6 +79,32 @@ class Remote:
         except (Exception, ExaminerError):
             text = None
         return text[:MAX_REPR] if type(text) is str else f"<{words(self)}>"
+
+
+class Method(Remote):
+    """A method of an object of the learner's. It is looked up when it is called: one round trip, where `get` and `call`
+    are two.
+    """
+
+    __slots__ = ("_x_asked", "_x_name", "_x_owner")
+
+    _x_owner: Remote
+    _x_name: str
+    _x_asked: Any  # what the learner's process gave when it had to be asked
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._x_link.request("method", self._x_owner, self._x_name, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_x_number":
+            return super().__getattr__(name)
+        # It goes somewhere: now it must be an object of the learner's, with a number.
+        asked = self._x_link.request("get", self._x_owner, self._x_name)
+        if not isinstance(asked, Remote):
+            raise LiveObjectError(f"{words(self)} is none any more")
+        object.__setattr__(self, "_x_asked", asked)  # released with this object
+        object.__setattr__(self, "_x_number", asked._x_number)
+        return asked._x_number
 
 
 def words(remote: Remote) -> str:
@@ -121,18 +148,36 @@ for _name in _ARITHMETIC:
 for _name, _what in _DENIED.items():
     setattr(Remote, f"__{_name}__", _denied(_what))
 
-_kinds: dict[str, type[Remote]] = {}
+_kinds: dict[tuple[type[Remote], str], type[Remote]] = {}
 
 
 def remote(link: Link, number: int, kind: str, name: str) -> Remote:
     """The proxy of an object; its class carries the name of the learner's, so that messages of tests read well."""
-    if not name.isidentifier() or name in _PLAIN_NAMES or (name not in _kinds and len(_kinds) >= MAX_KINDS):
-        name = "Remote"
-    made = _kinds.setdefault(name, type(name, (Remote,), {"__slots__": (), "__module__": "learner"}))
-    proxy = object.__new__(made)
-    for slot, value in (("_x_link", link), ("_x_number", number), ("_x_kind", kind)):
-        object.__setattr__(proxy, slot, value)
+    proxy: Remote = object.__new__(_kind(Remote, name))
+    _fill(proxy, _x_link=link, _x_number=number, _x_kind=kind, _x_methods=frozenset())
     return proxy
+
+
+def method(owner: Remote, name: str) -> Method:
+    """A method of an object's, which is not asked yet."""
+    proxy: Method = object.__new__(_kind(Method, name))
+    _fill(proxy, _x_link=owner._x_link, _x_kind="function", _x_methods=frozenset(), _x_owner=owner, _x_name=name)
+    return proxy
+
+
+def _kind(base: type[Any], name: str) -> type[Any]:
+    """The class of that name. To make one takes as long as a call into the learner's code."""
+    key = base, name
+    if key not in _kinds:
+        if not name.isidentifier() or name in _PLAIN_NAMES or len(_kinds) >= MAX_KINDS:
+            key = base, "Remote"
+        _kinds.setdefault(key, type(key[1], (base,), {"__slots__": (), "__module__": "learner"}))
+    return _kinds[key]
+
+
+def _fill(proxy: Remote, **slots: Any) -> None:
+    for slot, value in slots.items():
+        object.__setattr__(proxy, slot, value)
 
 
 class Record(tuple[Any, ...]):

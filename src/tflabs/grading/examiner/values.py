@@ -26,6 +26,7 @@ NAMED = re.compile(
 )
 MAX_FIELDS = 200
 MAX_BASES = 20
+MAX_CLASSES = 10_000
 
 
 class Given:
@@ -64,8 +65,10 @@ class Values:
         self._received: dict[int, int] = {}
         self._dropped: deque[tuple[int, int]] = deque()
         self._mirrors: dict[int, type[Exception]] = {}
+        self._methods: dict[int, frozenset[str]] = {}  # by the number of the learner's class
         self.table: codec.Table = codec.VALUES | {
             "h": (3, self._handle),
+            "hm": (5, self._instance),
             "nt": (4, self._named_tuple),
             "dc": (3, self._dataclass),
             "en": (2, self._enum),
@@ -163,6 +166,18 @@ class Values:
         self._received[number] += 1
         return proxy
 
+    def _instance(self, decoder: Decoder, parts: list[Any]) -> Remote:
+        """An object, and what are methods of its class. Nothing is believed by that: a method is asked when called."""
+        kind, names = parts[3:]
+        need(type(kind) is int, "no class")
+        if names is not None:
+            need(type(names) is list and len(names) <= MAX_FIELDS and len(self._methods) < MAX_CLASSES, "no methods")
+            need(all(decoder.text(method).isidentifier() and method[0] != "_" for method in names), "no methods")
+            self._methods[kind] = frozenset(names)
+        proxy = self._handle(decoder, parts[:3])
+        object.__setattr__(proxy, "_x_methods", self._methods.get(kind, frozenset()))
+        return proxy
+
     def _forget(self, number: int) -> None:
         self._dropped.append((number, self._received.pop(number, 0)))
 
@@ -222,7 +237,7 @@ class Values:
         if isinstance(own, type) and issubclass(own, Exception) and issubclass(own, base):
             return own
         if number not in self._mirrors:
-            need(len(self._mirrors) < 10_000, "too many exception classes")
+            need(len(self._mirrors) < MAX_CLASSES, "too many exception classes")
             name = name if name.isidentifier() else "LearnerError"
             self._mirrors[number] = type(name, (base,), {"_x_number": number, "__module__": "learner"})
         return self._mirrors[number]
