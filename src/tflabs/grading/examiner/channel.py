@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
 import struct
@@ -14,9 +13,6 @@ from tflabs.grading.examiner.errors import ProtocolError
 
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 20
-# Seconds in which an answer is looked for before this process sleeps. To wake one that sleeps on an idle core costs
-# 0.1 ms, five times a round trip; that to yield costs nothing where the cores are busy was measured.
-_BRISK = 1e-4
 
 
 class Channel:
@@ -75,19 +71,13 @@ class Channel:
 
     def _fill(self, size: int, deadline: float | None) -> None:
         """Read until the buffer holds `size` bytes. Memory grows with what came, not with what was claimed."""
-        brisk = time.monotonic() + _BRISK
         while len(self._buffer) < size:
-            try:
+            _wait(self._readable, deadline)
+            with contextlib.suppress(BlockingIOError):
                 data = self._socket.recv(min(_CHUNK, max(4096, size - len(self._buffer))))
-            except BlockingIOError:
-                if time.monotonic() < brisk:
-                    os.sched_yield()
-                else:
-                    _wait(self._readable, deadline)
-                continue
-            if not data:
-                raise EOFError("the connection was closed")
-            self._buffer += data
+                if not data:
+                    raise EOFError("the connection was closed")
+                self._buffer += data
 
 
 def _wait(readiness: select.poll, deadline: float | None) -> None:
