@@ -48,8 +48,15 @@ def same(left: Any, right: Any) -> bool:
     if isinstance(left, deque):
         return left.maxlen == right.maxlen and same(list(left), list(right))
     if isinstance(left, set | frozenset):
-        return sorted(map(repr, left)) == sorted(map(repr, right))
+        return text(left) == text(right)
     return bool(left == right)
+
+
+def text(key: Any) -> str:
+    """The text of what can be in a set; that of a set does not tell in which order its items lie."""
+    if isinstance(key, set | frozenset):
+        return f"{{{', '.join(sorted(map(text, key)))}}}"
+    return f"({', '.join(map(text, key))})" if isinstance(key, tuple) else repr(key)
 
 
 texts = st.text(st.characters(exclude_categories=()), max_size=8)  # lone surrogates too

@@ -79,6 +79,25 @@ class Dual:
     def __init__(self, value, slope=0.0): self.value, self.slope = value, slope
     def __mul__(self, other): return Dual(self.value * other.value, self.value * other.slope + self.slope * other.value)
 def dual(value, slope=0.0): return Dual(value, slope)
+class Door:
+    def __init__(self): self.read = self.read_first
+    def read_first(self): return "first"
+    def read(self): return "never"
+    def close(self): self.read_first = lambda: "closed"
+    def level(self): return "method"
+class Level(Door):
+    def __init__(self): self.level = 3
+class Vector:
+    # NumPy leaves the answer to it, and it refuses arrays.
+    __array_ufunc__ = None
+    def __init__(self, x): self.x = x
+    def __add__(self, other): return Vector(self.x + other) if type(other) is float else NotImplemented
+    __radd__ = __add__
+    def __neg__(self): return Vector(-self.x)
+class Scalar:
+    # NumPy takes it for an item of an array.
+    def __add__(self, other): return other
+    __radd__ = __add__
 def loud(): print("from the learner"); return np.arange(3, dtype=np.float32)
 def apply(f, x): return f(x)
 """
@@ -162,6 +181,24 @@ assert apply(lambda x: apply(lambda y: y + 1, x), 1) == 2
 product = dual(3.0, 1.0) * dual(4.0)
 assert (product.value, product.slope) == (12.0, 4.0)
 """,
+    "methods, bound, rebound and passed on": """
+one = Door()
+assert (one.read(), one.read_first()) == ("first", "first")
+first = one.read_first
+assert keep(first)[0]() == "first" and repr(first).startswith("<bound method") and callable(first)
+one.close()
+assert one.read_first() == "closed"
+assert Level().level == 3 and Door().level() == "method"
+assert not hasattr(one, "nothing")
+""",
+    "operators, with arrays on either side": """
+v = Vector(1.0)
+assert ((v + 2.0).x, (2.0 + v).x, (-v).x) == (3.0, 3.0, -1.0)
+for left, right in ((v, np.ones(2)), (np.ones(2), v), (v, "text"), ([1.0], v), (v, v)):
+    try: got = left + right
+    except TypeError: pass
+    else: raise AssertionError(got)
+""",
     "output and arrays": """
 import io
 got = loud()
@@ -200,6 +237,8 @@ FAILS = {
     "the truth of a live object": ("assert Queue()", "LiveObjectError", "truth value of the learner's object 'Queue'"),
     "the hash of a live object": ("{Queue()}", "LiveObjectError", "hash of"),
     "membership in a live object": ("assert 1 in Queue()", "LiveObjectError", "`in` of"),
+    "an operator that gives an array": ("Scalar() + np.ones(2)", "LiveObjectError", "gave a plain value"),
+    "an array that takes its items": ("np.ones(2) + Scalar()", "LiveObjectError", "gave a plain value"),
     "a live argument": ("keep(threading.Lock())", "CannotCross", "a lock cannot cross to the learner's process"),
     "a class of the test": ("class T: pass\nkeep(T)", "CannotCross", "define it in a locked cell"),
     "an object that refuses, swallowed": ("try: keep(threading.Lock())\nexcept BaseException: pass", "CannotCross", ""),

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import operator
 import os
 import signal
 import socket
@@ -30,7 +31,7 @@ from tflabs.grading.examiner.objects import Objects
 
 MAX_STDOUT = 200_000  # characters of one call
 # What runs the learner's code.
-LEARNERS = frozenset(("run", "name", "call", "method", "get", "set", "isinstance", "special"))
+LEARNERS = frozenset(("run", "name", "call", "method", "get", "set", "isinstance", "special", "reckon"))
 
 _agents: dict[str, Agent] = {}
 
@@ -241,6 +242,10 @@ class Agent:
             return "ok", method(x)
         except StopIteration as end:
             return "stop", end.value
+
+    def _do_reckon(self, name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """An operator's expression, as Python works it out."""
+        return "ok", getattr(operator, name)(*operands)
 
     def _do_withhold(self, names: tuple[str, ...]) -> tuple[Any, ...]:
         from tflabs.runtime import withholding

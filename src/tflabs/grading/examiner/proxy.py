@@ -21,12 +21,13 @@ _ASKED = [
     *("len", "getitem", "setitem", "delitem", "iter", "next", "reversed", "enter"),
     *("str", "format", "int", "float", "complex"),
 ]
-# Answers of these must be live objects.
+# Answers of these must be live objects. The whole expression is worked out in the learner's process, where Python also
+# asks the other operand.
+_UNARY = ["neg", "pos", "abs", "invert"]
 _BINARY = [
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
     *("and", "or", "xor", "lshift", "rshift"),
 ]
-_ARITHMETIC = ["neg", "pos", "abs", "invert", *_BINARY, *(f"r{name}" for name in _BINARY)]
 _DENIED = {
     **dict.fromkeys(["eq", "ne", "lt", "le", "gt", "ge"], "comparison"),
     "hash": "hash",
@@ -46,6 +47,7 @@ class Remote:
 
     __slots__ = ("__weakref__", "_x_kind", "_x_link", "_x_methods", "_x_number")
 
+    __array_ufunc__ = None  # NumPy's operators leave the answer to this class, which has it worked out over there
     _x_link: Link
     _x_number: int
     _x_kind: str  # function, class or object
@@ -119,12 +121,15 @@ def _asked(name: str) -> Callable[..., Any]:
     return method
 
 
-def _arithmetic(name: str) -> Callable[..., Any]:
-    def method(self: Remote, *args: Any) -> Any:
-        result = self._x_link.request("special", self, name, args)
-        if result is NotImplemented or isinstance(result, Remote):
+def _arithmetic(name: str, reflected: bool = False) -> Callable[..., Any]:
+    def method(self: Remote, *others: Any) -> Any:
+        operands = (*others, self) if reflected else (self, *others)
+        result = self._x_link.request("reckon", name, operands)
+        if isinstance(result, Remote):
             return result
-        raise LiveObjectError(f"{name} of {words(self)} gave a plain value: ask for plain data, then reckon")
+        raise self._x_link.noted(
+            LiveObjectError(f"{name} of {words(self)} gave a plain value: ask for plain data, then reckon")
+        )
 
     return method
 
@@ -143,8 +148,10 @@ def _denied(what: str) -> Callable[..., NoReturn]:
 
 for _name in _ASKED:
     setattr(Remote, f"__{_name}__", _asked(f"__{_name}__"))
-for _name in _ARITHMETIC:
+for _name in (*_UNARY, *_BINARY):
     setattr(Remote, f"__{_name}__", _arithmetic(f"__{_name}__"))
+for _name in _BINARY:
+    setattr(Remote, f"__r{_name}__", _arithmetic(f"__{_name}__", reflected=True))
 for _name, _what in _DENIED.items():
     setattr(Remote, f"__{_name}__", _denied(_what))
 
