@@ -85,6 +85,7 @@ class Door:
     def read(self): return "never"
     def close(self): self.read_first = lambda: "closed"
     def level(self): return "method"
+    def ask(this, **named): return named
 class Level(Door):
     def __init__(self): self.level = 3
 class Vector:
@@ -187,7 +188,7 @@ assert (one.read(), one.read_first()) == ("first", "first")
 first = one.read_first
 assert keep(first)[0]() == "first" and repr(first).startswith("<bound method") and callable(first)
 one.close()
-assert one.read_first() == "closed"
+assert one.read_first() == "closed" and one.ask(self=1, f=2) == {"self": 1, "f": 2}
 assert Level().level == 3 and Door().level() == "method"
 assert not hasattr(one, "nothing")
 """,

@@ -45,7 +45,7 @@ class Given:
 class GivenFunction(Given):
     """A function of a test."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._ask("call", self._number, args, kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

@@ -53,7 +53,7 @@ class Remote:
     _x_kind: str  # function, class or object
     _x_methods: frozenset[str]  # names of which it need not be asked before they are called
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._x_link.request("call", self, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
@@ -94,7 +94,7 @@ class Method(Remote):
     _x_name: str
     _x_asked: Any  # what the learner's process gave when it had to be asked
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._x_link.request("method", self._x_owner, self._x_name, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
