@@ -10,6 +10,7 @@ import toy
 from tflabs.authoring.verify import verify
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import read_syllabus
+from tflabs.grading.boxes import PROOF
 from tflabs.grading.places import Place, place_for_own_work
 
 LABS = Course(toy.ROOT).written_labs()
@@ -17,7 +18,7 @@ LABS = Course(toy.ROOT).written_labs()
 
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
-    with place_for_own_work((str(toy.ROOT),)) as running:
+    with place_for_own_work((str(toy.ROOT),), PROOF) as running:
         yield running
 
 

@@ -25,7 +25,7 @@ from tflabs.grading.sandbox import (
 
 # The largest lab needs 0.9 GiB, a local cluster more; the wall clock is for the whole notebook, not for a cell.
 KERNEL = Limits(memory_mib=3072, wall_seconds=7200, cpu_seconds=14400)
-EXAMINER = Limits(memory_mib=2048, wall_seconds=7200, cpu_seconds=14400)
+PROOF = Limits(memory_mib=6144, processes=4096, wall_seconds=7200, cpu_seconds=14400)  # all answers in one kernel
 _SOURCE = str(Path(__file__).resolve().parents[2])
 _KERNEL_MODULES = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython")
 _EXAMINER_MODULE = "tflabs.grading.examiner.examiner"
@@ -39,10 +39,15 @@ def kernel_policy(environment: dict[str, str], hidden: tuple[str, ...], limits: 
 
 
 def cold_kernel(
-    cwd: Path, written: dict[str, bytes], environment: dict[str, str], hidden: tuple[str, ...], backend: str = "auto"
+    cwd: Path,
+    written: dict[str, bytes],
+    environment: dict[str, str],
+    hidden: tuple[str, ...],
+    backend: str = "auto",
+    limits: Limits = KERNEL,
 ) -> Box:
     """A kernel in a box and a process of its own. Errors as of `sandbox.start`."""
-    policy = kernel_policy(environment, hidden)
+    policy = kernel_policy(environment, hidden, limits)
     files = (*beside(cwd).items(), *written.items())
     command = [sys.executable, "-m", "ipykernel_launcher", "-f", CONNECTION_FILE, *ARGUMENTS]
     return start(command, Policy(**{**vars(policy), "files": files}), backend)
@@ -72,6 +77,7 @@ class BoxedKernels:
     environment: dict[str, str]
     hidden: tuple[str, ...]
     backend: str
+    limits: Limits
     server: ForkServer | None = None
 
     async def start(self, cwd: Path) -> Any:
@@ -88,9 +94,9 @@ class BoxedKernels:
             arguments = {"argv": ["-f", CONNECTION_FILE, *ARGUMENTS]}
             with contextlib.suppress(ForkRefused):
                 return self.server.start(
-                    "ipykernel.kernelapp:IPKernelApp.launch_instance", arguments, files=files, limits=KERNEL
+                    "ipykernel.kernelapp:IPKernelApp.launch_instance", arguments, files=files, limits=self.limits
                 )
-        return cold_kernel(cwd, written, self.environment, self.hidden, self.backend)
+        return cold_kernel(cwd, written, self.environment, self.hidden, self.backend, self.limits)
 
 
 class Boxes(contextlib.ExitStack):
@@ -101,16 +107,17 @@ class Boxes(contextlib.ExitStack):
     Args:
         hidden: folders that no box may see: the course.
         backend: as of `sandbox.start`.
+        limits: of a kernel, and of an examiner.
     """
 
-    def __init__(self, hidden: tuple[str, ...] = (), backend: str = "auto") -> None:
+    def __init__(self, hidden: tuple[str, ...] = (), backend: str = "auto", limits: Limits = KERNEL) -> None:
         super().__init__()
-        self.hidden, self.backend = hidden, backend
+        self.hidden, self.backend, self.limits = hidden, backend, limits
         self._servers: dict[object, ForkServer] = {}
 
     def cold(self, environment: dict[str, str]) -> BoxedKernels:
         """Kernels that start as new processes."""
-        return BoxedKernels(environment, self.hidden, self.backend)
+        return BoxedKernels(environment, self.hidden, self.backend, self.limits)
 
     def kernels(self, preload: tuple[str, ...], environment: dict[str, str]) -> BoxedKernels:
         """Kernels that have imported `preload`.
@@ -119,19 +126,19 @@ class Boxes(contextlib.ExitStack):
             UserError: a module cannot be imported.
             SandboxUnavailable: this machine allows no box.
         """
-        server = self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden))
-        return BoxedKernels(environment, self.hidden, self.backend, server)
+        server = self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden, self.limits))
+        return BoxedKernels(environment, self.hidden, self.backend, self.limits, server)
 
     def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
         """Examiners forked from a server that never has anything of a learner's. Errors as of `kernels`."""
-        policy = kernel_policy(environment, self.hidden, EXAMINER)
+        policy = kernel_policy(environment, self.hidden, self.limits)
         server = self.server((_EXAMINER_MODULE, *preload), policy)
         entry = f"{_EXAMINER_MODULE}:serve_on_streams"
         return lambda control, feed: server.start(entry, stdout=control.fileno(), stderr=feed.fileno())
 
     def cold_examiner(self, environment: dict[str, str]) -> Spawn:
         """Examiners that start as new processes."""
-        policy = kernel_policy(environment, self.hidden, EXAMINER)
+        policy = kernel_policy(environment, self.hidden, self.limits)
         command = [sys.executable, "-m", "tflabs.grading.examiner"]
         return lambda control, feed: start(command, policy, self.backend, stdout=control.fileno(), stderr=feed.fileno())
 

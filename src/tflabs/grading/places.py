@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from tflabs.grading.boxes import Boxes
+from tflabs.grading.boxes import KERNEL, Boxes
 from tflabs.grading.examinations import Spawn
 from tflabs.grading.examiner.client import spawn
 from tflabs.grading.kernels import ColdKernels, Kernels
-from tflabs.grading.sandbox import SandboxUnavailable, choose
+from tflabs.grading.sandbox import Limits, SandboxUnavailable, choose
 
 
 class Place(Protocol):
@@ -64,7 +64,7 @@ class _Plain:
 
 
 @contextlib.contextmanager
-def place_for_own_work(hidden: tuple[str, ...] = ()) -> Iterator[Place]:
+def place_for_own_work(hidden: tuple[str, ...] = (), limits: Limits = KERNEL) -> Iterator[Place]:
     """Boxes where this machine allows them, else plain processes. For `check`, `watch` and `verify`.
 
     Whoever grades the work of others uses `Boxes`, which refuses loudly.
@@ -74,5 +74,5 @@ def place_for_own_work(hidden: tuple[str, ...] = ()) -> Iterator[Place]:
     except SandboxUnavailable:
         yield Unconfined()
         return
-    with Boxes(hidden) as boxes:
+    with Boxes(hidden, limits=limits) as boxes:
         yield boxes
