@@ -52,7 +52,7 @@ def dumps(value: Any, other: Encode | None = None) -> bytes:
     encoder = Encoder(other or _refuse)
     text = _json(encoder.value(value)).encode()
     size = _HEAD.size + len(text) + encoder.size
-    if len(text) > MAX_TEXT or size > MAX_BYTES or _parts(text) > MAX_PARTS:
+    if len(text) > MAX_TEXT or size > MAX_BYTES or _too_many(text):
         raise CannotCross(f"a value of {size} bytes is too big to cross to the other process")
     return b"".join((_HEAD.pack(len(text)), text, *encoder.raw))
 
@@ -70,7 +70,7 @@ def loads(message: bytes, table: Table | None = None) -> Any:
     if end > len(message) or length > MAX_TEXT:
         raise ProtocolError("the text is longer than the message or the limit")
     text = message[_HEAD.size : end]
-    if _parts(text) > MAX_PARTS:
+    if _too_many(text):
         raise ProtocolError("too many parts")
     decoder = Decoder(message, end, VALUES if table is None else table)
     try:
@@ -85,9 +85,9 @@ def loads(message: bytes, table: Table | None = None) -> Any:
     return value
 
 
-def _parts(text: bytes) -> int:
-    """At least the number of values in a JSON text."""
-    return text.count(b",") + text.count(b"[") + text.count(b"{") + 1
+def _too_many(text: bytes) -> bool:
+    """Whether a JSON text may hold more than MAX_PARTS values. Each but the first needs a character."""
+    return len(text) >= MAX_PARTS and text.count(b",") + text.count(b"[") + text.count(b"{") >= MAX_PARTS
 
 
 def _refuse(encoder: Encoder, value: Any) -> list[Any]:
