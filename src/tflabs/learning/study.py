@@ -31,6 +31,7 @@ from tflabs.learning.startpage import SOURCE
 from tflabs.learning.workspace import Workspace
 
 FIRST_PORT = 8888
+SERVER = "server.pid"
 HERE = Path(__file__).parent
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 LIBC = ctypes.CDLL(None)
@@ -41,10 +42,19 @@ def open_labs(
 ) -> int:
     """Start JupyterLab on the learner's folder and wait until it ends; returns the exit code.
 
+    Where one that was started so serves the folder already, only its address is said.
+
     Args:
         page: the notebook to open, relative to the folder.
         port: the port to listen on; None takes the first free one from 8888.
     """
+    running = running_server(workspace)
+    if running is not None:
+        url = address(*running, page)
+        say(f"JupyterLab runs already at {url}\nIt ends with Ctrl-C where it was started.")
+        if browser:
+            webbrowser.open(url)
+        return 0
     write_start_page(workspace)
     token = secrets.token_urlsafe(24)
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -53,7 +63,8 @@ def open_labs(
     server = None
     try:
         server, chosen = start_ready(course, workspace, port, token)
-        url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
+        write_text(workspace.state / SERVER, str(server.pid))
+        url = address(chosen, token, page)
         fill_start_page(workspace, chosen, token)
         say(f"JupyterLab runs at {url}\nCtrl-C ends it.")
         if browser:
@@ -65,6 +76,29 @@ def open_labs(
     finally:
         if server is not None:
             end(server)
+
+
+def address(port: int, token: str, page: str) -> str:
+    return f"http://localhost:{port}/lab/tree/{page}?token={token}"
+
+
+def running_server(workspace: Workspace) -> tuple[int, str] | None:
+    """Port and token of the JupyterLab that an earlier `study` started on the folder, if it still answers.
+
+    The folder keeps the number of its process; Jupyter keeps the rest, token included, in a file of its owner.
+    """
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    try:
+        pid = int((workspace.state / SERVER).read_text(encoding="utf-8"))
+        known = json.loads((Path(jupyter_runtime_dir()) / f"jpserver-{pid}.json").read_text(encoding="utf-8"))
+        port, token = int(known["port"]), str(known["token"])
+        if Path(known["root_dir"]) != workspace.root:
+            return None
+        _api(port, token, "status")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return port, token
 
 
 def start_ready(
