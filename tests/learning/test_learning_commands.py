@@ -25,7 +25,8 @@ NOBODY = 65534
 
 
 def environment(course: Course) -> dict[str, str]:
-    return os.environ | {"TFLABS_COURSE": str(course.root), "COLUMNS": "160", "NO_COLOR": "1"}
+    ours = {"TFLABS_COURSE": str(course.root), "TFLABS_PROGRAM": "tflabs", "COLUMNS": "160", "NO_COLOR": "1"}
+    return os.environ | ours
 
 
 def tflabs(course: Course, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -297,10 +298,13 @@ def test_watch_checks_again_on_each_save(course: Course, notebook: Path) -> None
 def test_study_copies_the_labs_and_serves_them(course: Course) -> None:
     with running(course, "study", "--no-browser") as process:
         assert process.stderr is not None
-        line = next(line for line in process.stderr if "http://" in line)
+        said = []
+        while "http://" not in (line := process.stderr.readline()):
+            said.append(line)
         assert (course.root / "work" / toy.LAB / f"{toy.LAB}.ipynb").exists()
         assert "token=" in line
         page = read_notebook(course.root / "work" / "start.ipynb")
+        assert page.cells[0].outputs, "".join(said)
         assert "application/vnd.jupyter.widget-view+json" in page.cells[0].outputs[0]["data"]
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
