@@ -23,7 +23,7 @@ class Recorder:
         self.commands: list[list[str]] = []
         self.fail_at = fail_at
 
-    def __call__(self, command: list[str]) -> None:
+    def __call__(self, command: list[str], count: int = 0) -> None:
         self.commands.append(command)
         bootstrap.VENV.mkdir(exist_ok=True)
         if len(self.commands) - 1 == self.fail_at:
@@ -113,6 +113,14 @@ def test_an_unknown_variant_is_named(root: Path, capsys: pytest.CaptureFixture[s
 def test_a_command_that_fails_is_named(root: Path) -> None:
     with pytest.raises(bootstrap.SetupError, match="failed with exit code 3"):
         bootstrap.run([sys.executable, "-c", "raise SystemExit(3)"])
+
+
+def test_pip_is_shown_as_one_count(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    said = "for number in range(80): print(f'Collecting package{number}')\nprint('Installing collected packages: all')"
+    bootstrap.run([sys.executable, "-c", said], count=80)
+    out, err = capfd.readouterr()
+    assert out == "" and "fetched 40 of 80 packages" in err and "unpacking 80 packages" in err
+    assert len(err.split()) < 25
 
 
 def test_a_folder_that_cannot_be_written_is_named(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

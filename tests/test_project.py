@@ -75,13 +75,14 @@ def test_no_file_names_a_package_registry_or_this_machine() -> None:
 
 ALLOWED = {
     "errors": set(),
+    "program": set(),
     "view": set(),
     "runtime": set(),
-    "course": {"errors"},
+    "course": {"errors", "program"},
     "grading": {"errors", "course", "runtime"},  # withheld() acts in the learner's process
-    "learning": {"errors", "course", "grading"},
-    "authoring": {"errors", "course", "grading"},
-    "cli": {"errors", "learning", "authoring"},
+    "learning": {"errors", "program", "course", "grading"},
+    "authoring": {"errors", "program", "course", "grading"},
+    "cli": {"errors", "program", "learning", "authoring"},
     "bootstrap": set(),
     "__main__": {"cli"},
     "__init__": set(),

@@ -63,7 +63,11 @@ test_of.__test__ = False  # type: ignore[attr-defined]
 TEXT = f"""# %% [markdown]
 # # A toy
 #
-# What is a toy? 10 minutes, 5 points.
+# What is a toy?
+#
+# 10 minutes · 5 points · Before this lab: nothing.
+#
+# When you have saved, `./tflabs check 1-1-toy` grades your answers.
 
 {given("given-imports")}
 import random

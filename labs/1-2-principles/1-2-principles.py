@@ -8,7 +8,10 @@
 # tensor that records instead of computing and then computes only what was asked for, read the registry that says which
 # device has a kernel for which node, and built that registry yourself.
 #
-# 90 minutes, 19 points. You need lab 1-1 (DistBelief's parameter server, and the same as nodes of a graph).
+# 90 minutes · 19 points · Before this lab: 1-1 (DistBelief's parameter server, and the same as nodes of a graph).
+#
+# When you have saved, `./tflabs check 1-2-principles` or Check on the start page grades your answers, also with tests that you do
+# not see here.
 
 # %% [markdown]
 # ## What DistBelief left to decide

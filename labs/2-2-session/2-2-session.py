@@ -9,7 +9,11 @@
 # graph, plans each kind of step once and knows when it is closed. And you can say which session is the default after
 # any order of opening and closing, also in the orders that nobody intends.
 #
-# 100 minutes, 20 points. You need lab 2-1 (graph, node, tensor names such as `node:1`, control inputs such as `^node`).
+# 100 minutes · 20 points · Before this lab: 2-1 (graph, node, tensor names such as `node:1`, control inputs such as
+# `^node`).
+#
+# When you have saved, `./tflabs check 2-2-session` or Check on the start page grades your answers, also with tests that you do
+# not see here.
 
 # %% nbgrader={"grade": false, "grade_id": "given-imports", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 from tflabs.runtime import quiet

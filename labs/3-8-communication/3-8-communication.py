@@ -9,6 +9,9 @@
 # crosses, and you have built the place where both sides meet: one that blocks, wakes, fails and never mixes two steps.
 #
 # 100 minutes · 19 points · Before this lab: 1-3 (one graph, four stages), 2-3 (devices) and 3-5 (local mode).
+#
+# When you have saved, `./tflabs check 3-8-communication` or Check on the start page grades your answers, also with tests that you do
+# not see here.
 
 # %% nbgrader={"grade": false, "grade_id": "given-imports", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 from tflabs.runtime import quiet

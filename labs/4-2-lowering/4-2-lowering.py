@@ -9,6 +9,9 @@
 # with an interpreter of your own, and tell for each kernel which TensorFlow ops it carries out.
 #
 # 100 minutes · 17 points · Before this lab: 4-1 (terminology, machine code, intermediate representation, SSA values).
+#
+# When you have saved, `./tflabs check 4-2-lowering` or Check on the start page grades your answers, also with tests that you do
+# not see here.
 
 # %% nbgrader={"grade": false, "grade_id": "given-imports", "locked": true, "points": 0, "schema_version": 3, "solution": false, "task": false}
 from tflabs.runtime import quiet

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,13 +88,22 @@ def install(locks: list[str]) -> None:
     if any((VENV / "lib").glob(f"python3.*/site-packages/{other.replace('-', '_')}-*.dist-info")):
         uninstall = [*pip[:-1], "uninstall", other]
         run([*uninstall, "-y"] if not uv else uninstall)
-    run([*pip, *(["--compile-bytecode"] if uv else []), "--require-hashes", *requirements])
+    if uv:
+        run([*pip, "--compile-bytecode", "--require-hashes", *requirements])
+    else:
+        run([*pip, "--require-hashes", *requirements], count=sum(map(packages, locks)))
     run([*pip, "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(ROOT)])
     shutil.rmtree(INSTALLED, ignore_errors=True)
     INSTALLED.mkdir()
     for name in locks:
         shutil.copyfile(lock_file(name), INSTALLED / f"{name}.txt")
     READY.touch()
+    print("tflabs: ready", file=sys.stderr)
+
+
+def packages(name: str) -> int:
+    """How many packages a lock file names."""
+    return sum("==" in line for line in lock_file(name).read_text(encoding="utf-8").splitlines())
 
 
 def make_venv(uv: str | None) -> None:
@@ -107,15 +116,32 @@ def make_venv(uv: str | None) -> None:
         raise SetupError(f"{error}\nDebian and Ubuntu keep venv in its own package: apt install python3-venv") from None
 
 
-def run(command: list[str]) -> None:
-    process = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"})
+def run(command: list[str], count: int = 0) -> None:
+    """Run a command to its end. Of a pip that installs `count` packages only its progress and its errors are shown."""
+    environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_PROGRESS_BAR": "off"}
+    output = subprocess.PIPE if count else None
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, text=True)
     try:
+        if process.stdout is not None:
+            show_progress(process.stdout, count)
         status = process.wait()
     except KeyboardInterrupt:
         process.wait()  # the terminal sent Ctrl-C to it as well
         raise
     if status:
         raise SetupError(f"`{' '.join(command[:6])} …` failed with exit code {status}; its message is above")
+
+
+def show_progress(lines: Iterable[str], count: int) -> None:
+    """Make pip's hundreds of lines one that counts; in a log, where a line cannot be written over, a few."""
+    at_hand = 0
+    for line in lines:
+        at_hand += line.lstrip().startswith("Collecting ")
+        if line.startswith("Installing collected packages"):
+            print(f"\ntflabs: unpacking {at_hand} packages (a minute or two)", file=sys.stderr, flush=True)
+        elif line.lstrip().startswith("Collecting ") and (sys.stderr.isatty() or at_hand % 40 == 0):
+            end = "" if sys.stderr.isatty() else "\n"
+            print(f"\rtflabs: fetched {at_hand} of {count} packages", end=end, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

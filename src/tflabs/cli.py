@@ -9,16 +9,17 @@ from typing import Annotated
 import typer
 
 from tflabs.errors import UserError
+from tflabs.program import PROGRAM
 
 app = typer.Typer(
     name="tflabs",
-    help="TensorFlow Internals Labs: understand TensorFlow by building it.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
+USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[1]  # click's UsageError, which Typer keeps to itself
 INTERRUPTED = 130
 
 Labs = Annotated[list[str] | None, typer.Argument(help="Names of labs, such as 2-2-session; all, if left out.")]
@@ -29,10 +30,17 @@ Lab = Annotated[str, typer.Argument(help="Name of a lab, such as 2-2-session.")]
 Folder = Annotated[Path | None, typer.Option("--dir", help="Your folder; `work` in the course if left out.")]
 
 
+@app.callback()
+def overview(context: typer.Context) -> None:
+    """TensorFlow Internals Labs: understand TensorFlow by building it."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
 @app.command(rich_help_panel="Learners")
 def study(
     lab: Annotated[str | None, typer.Argument(help="The lab to open; the start page if left out.")] = None,
-    browser: Annotated[bool, typer.Option(help="Open a browser window.")] = True,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser window.")] = True,
     port: Annotated[int | None, typer.Option(help="Port of JupyterLab; the first free one if left out.")] = None,
     folder: Folder = None,
 ) -> None:
@@ -60,7 +68,10 @@ def check(
 
 @app.command(rich_help_panel="Learners")
 def watch(labs: Begun = None, folder: Folder = None) -> None:
-    """Check a lab again each time its notebook is saved, in a warm kernel. Ctrl-C ends it."""
+    """Check a lab again each time its notebook is saved, in a warm kernel. Ctrl-C ends it.
+
+    Without names: every lab that you have begun or begin while it watches.
+    """
     from tflabs.learning.command import watch
 
     raise typer.Exit(watch(labs or [], folder=folder))
@@ -125,29 +136,43 @@ def verify(
 
 @app.command(
     rich_help_panel="Authors",
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
-def test(context: typer.Context) -> None:
-    """Run the project's tests. Arguments go to pytest; its exit code comes back."""
+def test(
+    arguments: Annotated[list[str] | None, typer.Argument(help="For pytest, such as `-k start_page`.")] = None,
+) -> None:
+    """Run the project's tests, two at a time. The exit code is pytest's; pytest's own help: `test -- --help`.
+
+    Without names it is everything that continuous integration runs: a few minutes, and more with each lab.
+    """
     from tflabs.authoring.command import test
 
-    raise typer.Exit(test(context.args))
+    raise typer.Exit(test(arguments or []))
 
 
 def main() -> None:
     """Run the command line; an error that the user can mend is one line on stderr and exit code 2."""
     try:
-        app()
+        code = app(prog_name=PROGRAM, standalone_mode=False)
+        if code != INTERRUPTED:  # Typer's answer to Ctrl-C
+            sys.exit(code)
+        message = "interrupted"
+        print(file=sys.stderr)
     except UserError as error:
-        print(f"tflabs: {error}", file=sys.stderr)
-        sys.exit(2)
+        message, code = str(error), 2
+    except USAGE_ERROR as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else PROGRAM
+        message, code = f"{_message(error)} See {command} --help", 2
     except OSError as error:
-        print(f"tflabs: {error.filename or 'the system'}: {error.strerror}", file=sys.stderr)
-        sys.exit(2)
-    except SystemExit as end:
-        if end.code == INTERRUPTED:  # Typer's answer to Ctrl-C
-            print("\ntflabs: interrupted", file=sys.stderr)
-        raise
+        message, code = f"{error.filename or 'the system'}: {error.strerror}", 2
+    print(f"tflabs: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _message(error: Exception) -> str:
+    text: str = error.format_message()  # type: ignore[attr-defined]
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 if __name__ == "__main__":

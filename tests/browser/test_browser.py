@@ -144,8 +144,12 @@ def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Sit
         keep(page, f"start-{theme}")
     row = page.locator(".widget-hbox", has_text=LABS[0])
     row.get_by_role("button", name="Check").click()
-    page.wait_for_selector("text=All points.", timeout=180_000)
+    page.wait_for_selector("text=Graded as saved at", timeout=180_000)
     assert re.search(r"✓\s*" + LABS[0], row.inner_text())
+    passed = page.locator("details", has_text="✓")
+    assert passed.count() == len(read_source(Course(toy.ROOT), LABS[0]).exercises)
+    passed.first.locator("summary").click()
+    assert f"solution {LABS[0]}" in passed.first.inner_text()
     keep(page, "start-checked")
     row.get_by_role("link", name="Open").click()
     page.wait_for_function(f"location.pathname.endsWith('{LABS[0]}/{LABS[0]}.ipynb')")
@@ -164,6 +168,7 @@ def test_a_solved_lab_runs_clean_and_its_pictures_are_whole(page: Page, site: Si
     assert widgets.count(), "the lab has nothing to play with"
     assert move_a_widget(page), "no control changes what is shown"
     assert page.evaluate(CUT_BUTTONS) == []
+    assert page.get_by_text("Validate", exact=True).count() == 0  # nbgrader's button knows no hidden tests
     for theme in themes(page):
         pictures = page.evaluate(PICTURES)
         assert pictures, "the lab shows no picture"

@@ -60,6 +60,8 @@ def test_a_clean_text_has_no_findings(tmp_path: Path) -> None:
         ("# <details><summary>Hint 2</summary>One line.</details>\n", "", "fewer than two folded hints"),
         ('# %% [markdown] after_passing="double"\n# A sum is enough.\n', "", "no note for after passing"),
         ('"locked": true, "points": 0', '"points": 0', "lack locked"),
+        ("10 minutes · 5 points", "10 minutes", "does not say '10 minutes · 5 points · Before this lab:'"),
+        ("`./tflabs check 1-1-toy`", "Check", "does not say '`./tflabs check 1-1-toy`'"),
     ],
 )
 def test_a_broken_rule_is_found(tmp_path: Path, old: str, new: str, problem: str) -> None:

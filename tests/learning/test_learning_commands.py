@@ -25,7 +25,8 @@ NOBODY = 65534
 
 
 def environment(course: Course) -> dict[str, str]:
-    return os.environ | {"TFLABS_COURSE": str(course.root), "COLUMNS": "160", "NO_COLOR": "1"}
+    ours = {"TFLABS_COURSE": str(course.root), "TFLABS_PROGRAM": "tflabs", "COLUMNS": "160", "NO_COLOR": "1"}
+    return os.environ | ours
 
 
 def tflabs(course: Course, *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -162,8 +163,25 @@ def test_every_command_explains_itself(course: Course) -> None:
     overview = tflabs(course, "--help").stdout
     for command in ("study", "check", "watch", "progress", "reset", "solution", "build", "verify", "test"):
         assert command in overview
-        if command != "test":  # its options are pytest's
-            assert tflabs(course, command, "--help").returncode == 0
+        assert command in tflabs(course, command, "--help").stdout
+
+
+def test_misuse_is_one_line(course: Course) -> None:
+    for arguments in (["nosuch"], ["check", "--nosuch"], ["study", "--port", "x"], ["solution", toy.LAB]):
+        done = tflabs(course, *arguments)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+        assert done.stderr.startswith("tflabs: ") and "--help" in done.stderr
+    assert tflabs(course).returncode == 0
+
+
+def test_messages_name_the_command_as_it_was_called(course: Course) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tflabs", "check", toy.LAB],
+        env=environment(course) | {"TFLABS_PROGRAM": "./tflabs"},
+        capture_output=True,
+        text=True,
+    )
+    assert "`./tflabs study`" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
@@ -285,14 +303,29 @@ def test_watch_checks_again_on_each_save(course: Course, notebook: Path) -> None
 def test_study_copies_the_labs_and_serves_them(course: Course) -> None:
     with running(course, "study", "--no-browser") as process:
         assert process.stderr is not None
-        line = next(line for line in process.stderr if "http://" in line)
+        said = []
+        while "http://" not in (line := process.stderr.readline()):
+            said.append(line)
         assert (course.root / "work" / toy.LAB / f"{toy.LAB}.ipynb").exists()
         assert "token=" in line
         page = read_notebook(course.root / "work" / "start.ipynb")
+        assert page.cells[0].outputs, "".join(said)
         assert "application/vnd.jupyter.widget-view+json" in page.cells[0].outputs[0]["data"]
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 0
+
+
+def test_a_second_study_of_the_same_folder_says_where_the_first_is(course: Course) -> None:
+    with running(course, "study", "--no-browser") as first:
+        assert first.stderr is not None
+        url = next(match[0] for line in first.stderr if (match := re.search(r"http://\S+", line)))
+        second = tflabs(course, "study", "--no-browser", toy.LAB)
+        assert second.returncode == 0
+        assert url.replace("start.ipynb", f"{toy.LAB}/{toy.LAB}.ipynb") in second.stderr
+        assert "runs already" in second.stderr
+        first.send_signal(signal.SIGINT)
+        first.communicate(timeout=30)
 
 
 def test_two_at_once_take_two_ports_and_a_kill_of_study_ends_its_server(course: Course) -> None:

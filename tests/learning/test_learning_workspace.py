@@ -77,8 +77,12 @@ def test_reset_keeps_every_old_notebook(course: Course, workspace: Workspace) ->
 
 
 def test_begun_is_an_answer_that_is_no_stub(course: Course) -> None:
-    assert not is_begun(toy.learner_notebook(course))
-    assert is_begun(toy.learner_notebook(course, guess="guessed = 5"))
+    workspace = Workspace(course.root / "work")
+    assert not is_begun(workspace, toy.LAB)
+    toy.save(toy.learner_notebook(course), workspace.notebook(toy.LAB))
+    assert not is_begun(workspace, toy.LAB)
+    toy.save(toy.learner_notebook(course, guess="guessed = 5"), workspace.notebook(toy.LAB))
+    assert is_begun(workspace, toy.LAB)
 
 
 def test_the_start_page_is_made_unless_a_learner_made_it_their_own(workspace: Workspace) -> None:

@@ -27,6 +27,7 @@ from tflabs.grading.grade import answer_names, score, with_full_tests
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.places import Place
 from tflabs.grading.run import CellRun, Limits, run_cells_async
+from tflabs.program import PROGRAM
 
 WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
 RIGHT_ANSWERS = 1
@@ -94,7 +95,7 @@ def verify(
     lab = built.lab
     answers = read_answers(course.answers(lab.id), lab)
     proof = Proof(lab.id, {exercise.id: ExerciseProof(exercise.id, exercise.points) for exercise in lab.exercises})
-    proof.findings += [f"{path} is stale; run `tflabs build {lab.id}`" for path in built.stale()]
+    proof.findings += [f"{path} is stale; run `{PROGRAM} build {lab.id}`" for path in built.stale()]
     text = built.files[course.text(lab.id)]
     proof.findings += [str(found) for found in lint(lab, text, str(course.text(lab.id)), section)]
     release = parse_notebook(built.files[course.release(lab.id)], str(course.release(lab.id)))

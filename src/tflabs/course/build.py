@@ -15,6 +15,7 @@ from tflabs.course.files import notebook_text, parse_notebook, write_text
 from tflabs.course.lab import Lab, read_lab
 from tflabs.course.layout import Course
 from tflabs.errors import UserError
+from tflabs.program import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def read_source(course: Course, name: str) -> Lab:
     """The lab as built, without building it again."""
     path = course.source(name)
     if not path.is_file():
-        raise UserError(f"the lab {name} is not built: there is no {path}. Run: tflabs build {name}")
+        raise UserError(f"the lab {name} is not built: there is no {path}. Run: {PROGRAM} build {name}")
     return read_lab(parse_notebook(path.read_text(encoding="utf-8"), str(path)), name)
 
 

@@ -251,8 +251,18 @@ def _lab_rules(lab: Lab, section: Section | None) -> Iterator[tuple[str, str]]:
         yield from _exercise_rules(exercise.id, exercise.text, exercise.points, exercise.is_built, bool(exercise.note))
     if section is not None and section.points != lab.points:
         yield f"the syllabus says {section.points} points, the tests give {lab.points:g}", "Mend labs/syllabus.toml"
+    yield from _head_rules(lab, section)
     if section is not None and section.minutes <= 0:
         yield "the syllabus gives no minutes", "Set `minutes` in labs/syllabus.toml"
+
+
+def _head_rules(lab: Lab, section: Section | None) -> Iterator[tuple[str, str]]:
+    head = lab.notebook.cells[0].source if lab.notebook.cells else ""
+    minutes = section.minutes if section is not None else 0
+    needed = [f"{minutes} minutes · {lab.points:g} points · Before this lab:"] if minutes else []
+    for words in [*needed, f"`./tflabs check {lab.id}`"]:
+        if words not in " ".join(head.split()):
+            yield f"its first cell does not say {words!r}", "Say it there"
 
 
 def _exercise_rules(name: str, text: str, points: float, is_built: bool, has_note: bool) -> Iterator[tuple[str, str]]:

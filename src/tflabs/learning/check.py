@@ -19,6 +19,7 @@ from tflabs.grading.examinations import Spawn
 from tflabs.grading.grade import grade
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.report import Report
+from tflabs.program import PROGRAM
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None
     notebook = read_notebook(path)
     named = lab or mark_of(notebook, "lab")
     if named is None:
-        raise UserError(f"{path} does not say which lab it belongs to; name the lab: tflabs check LAB --file {path}")
+        raise UserError(f"{path} does not say which lab it belongs to; name the lab: {PROGRAM} check LAB --file {path}")
     syllabus.section(named)
     if not course.release(named).is_file():
         raise UserError(f"the lab {named} is not written yet")

@@ -13,7 +13,6 @@ from rich.status import Status
 from rich.syntax import Syntax
 
 from tflabs.course.build import read_source
-from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course, find_course
 from tflabs.course.syllabus import Syllabus, read_syllabus
 from tflabs.errors import UserError
@@ -22,6 +21,7 @@ from tflabs.learning.progress import Progress
 from tflabs.learning.show import progress_view, report_view
 from tflabs.learning.workspace import Workspace, bring_up_to_date, is_begun, released_labs
 from tflabs.learning.workspace import reset as reset_lab
+from tflabs.program import PROGRAM
 
 
 def study(lab: str | None, *, browser: bool, port: int | None, folder: Path | None) -> int:
@@ -77,9 +77,8 @@ def watch(labs: list[str], *, folder: Path | None) -> int:
     for lab in labs:
         _must_be_written(course, syllabus, lab)
         _saved(workspace, lab)
-    chosen = labs or _begun(course, workspace)
     try:
-        watch(course, syllabus, workspace, chosen, Console(highlight=False))
+        watch(course, syllabus, workspace, labs, Console(highlight=False))
     except KeyboardInterrupt:
         print("watching ended", file=sys.stderr)
     return 0
@@ -100,7 +99,7 @@ def reset(lab: str, *, folder: Path | None) -> int:
     kept = reset_lab(course, workspace, lab)
     print(f"{lab}: a fresh copy is in {workspace.notebook(lab)}")
     if kept is not None:
-        print(f"{lab}: your old notebook is kept as {kept}; points once earned stay in `tflabs progress`")
+        print(f"{lab}: your old notebook is kept as {kept}; points once earned stay in `{PROGRAM} progress`")
     return 0
 
 
@@ -109,7 +108,8 @@ def solution(lab: str, exercise: str, *, folder: Path | None) -> int:
     _must_be_written(course, syllabus, lab)
     found = read_source(course, lab).exercise(exercise)
     if not Progress(workspace).has_passed(lab, exercise):
-        print(f"tflabs: our solution of {exercise} is shown once yours has passed: tflabs check {lab}", file=sys.stderr)
+        how = f"{PROGRAM} check {lab}"
+        print(f"tflabs: our solution of {exercise} is shown once yours has passed: {how}", file=sys.stderr)
         return 1
     console = Console(highlight=False)
     lines = [line for line in found.solution.splitlines() if line.strip() not in _MARKS]
@@ -135,18 +135,14 @@ def _must_be_written(course: Course, syllabus: Syllabus, lab: str) -> None:
 def _saved(workspace: Workspace, lab: str) -> Path:
     path = workspace.notebook(lab)
     if not path.exists():
-        raise UserError(f"there is no {path}; `tflabs study` copies the labs there")
+        raise UserError(f"there is no {path}; `{PROGRAM} study` copies the labs there")
     return path
 
 
 def _begun(course: Course, workspace: Workspace) -> list[str]:
-    begun = [
-        lab
-        for lab in released_labs(course)
-        if workspace.notebook(lab).exists() and is_begun(read_notebook(workspace.notebook(lab)))
-    ]
+    begun = [lab for lab in released_labs(course) if is_begun(workspace, lab)]
     if not begun:
-        raise UserError(f"no lab in {workspace.root} was begun; `tflabs study` opens them")
+        raise UserError(f"no lab in {workspace.root} was begun; `{PROGRAM} study` opens them")
     return begun
 
 

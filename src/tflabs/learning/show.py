@@ -15,6 +15,7 @@ from tflabs.course.syllabus import Section, Syllabus
 from tflabs.grading.grade import UNANSWERED
 from tflabs.grading.report import Report
 from tflabs.learning.progress import Progress
+from tflabs.program import PROGRAM
 
 
 def report_view(report: Report, lab: Lab, newly_passed: Iterable[str] = ()) -> RenderableType:
@@ -39,7 +40,7 @@ def report_view(report: Report, lab: Lab, newly_passed: Iterable[str] = ()) -> R
     for passed in (exercise for exercise in lab.exercises if exercise.id in fresh):
         parts.append(Text(f"\nPassed: {passed.title}", style="bold green"))
         parts.append(Padding(Markdown(passed.note), (0, 0, 0, 2)))
-        parts.append(Text(f"  Our solution: tflabs solution {lab.id} {passed.id}", style="dim"))
+        parts.append(Text(f"  Our solution: {PROGRAM} solution {lab.id} {passed.id}", style="dim"))
     return Group(*parts)
 
 

@@ -1,4 +1,4 @@
-"""The start page `work/start.ipynb`: the course as a map, with a button to open and one to check each lab."""
+"""The start page `work/start.ipynb`: the course as a map, with a link to open and a button to check each lab."""
 
 from __future__ import annotations
 
@@ -7,18 +7,26 @@ import json
 import subprocess
 import sys
 import threading
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 
+from tflabs.course.build import read_source
 from tflabs.course.layout import Course, find_course
 from tflabs.course.syllabus import Section, Syllabus, Unit, read_syllabus
+from tflabs.grading.grade import UNANSWERED
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import is_done, next_lab
 from tflabs.learning.workspace import Workspace, released_labs
+from tflabs.program import PROGRAM
 
 SOURCE = "from tflabs.learning.startpage import start_page\n\nstart_page()"
+HOW = (
+    "Write your answers in a lab's notebook and save it; Check then grades the notebook as it is saved, with the tests "
+    "that you see and others that you do not."
+)
 
 
 def start_page() -> Any:
@@ -32,29 +40,29 @@ class StartPage:
 
     def __init__(self, course: Course, syllabus: Syllabus, workspace: Workspace) -> None:
         self.course, self.syllabus, self.workspace = course, syllabus, workspace
-        self.written = released_labs(course)
-        self.head = widgets.HTML()
-        self.labels = {
-            section.id: widgets.HTML(layout={"flex": "0 1 40em", "margin": "0"}) for section in syllabus.sections
-        }
-        self.details = {section.id: widgets.HTML() for section in syllabus.sections}
-        self.widget = widgets.VBox([self.head, *(self._unit(unit) for unit in syllabus.units)])
+        self.written = [section for section in syllabus.sections if section.id in released_labs(course)]
+        self.head = widgets.Output()
+        self.labels = {section.id: widgets.HTML(layout={"flex": "1 1 auto", "margin": "0"}) for section in self.written}
+        self.results = {section.id: widgets.Output(layout={"margin": "0 0 0 1.4em"}) for section in self.written}
+        self.widget = widgets.VBox(
+            [self.head, *(self._unit(unit) for unit in syllabus.units)], layout={"max_width": "60em"}
+        )
         self.refresh()
 
     def refresh(self) -> None:
         """Show the progress as it is on disk now."""
         progress = Progress(self.workspace)
-        self.head.value = self._head(progress)
-        for section in self.syllabus.sections:
-            self.labels[section.id].value = self._label(section, progress)
+        show(self.head, self._head(progress))
+        for section in self.written:
+            self.labels[section.id].value = _label(section, progress)
 
     def check(self, lab: str, button: Any) -> None:
         """Check a lab in a process of its own; the page stays usable."""
         button.disabled, button.description = True, "checking …"
-        self.details[lab].value = ""
+        self.results[lab].outputs = ()
 
         def work() -> None:
-            self.details[lab].value = check_result(lab, self.workspace)
+            show(self.results[lab], check_result(lab, self.course, self.workspace))
             button.disabled, button.description = False, "Check"
             self.refresh()
 
@@ -62,67 +70,82 @@ class StartPage:
 
     def _unit(self, unit: Unit) -> Any:
         title = widgets.HTML(f"<h3 style='margin: 1em 0 0.2em'>Unit {unit.id} · {html.escape(unit.title)}</h3>")
-        return widgets.VBox([title, *(self._row(section) for section in unit.sections)])
+        rows = [self._row(section) for section in unit.sections if section in self.written]
+        later = [section.id for section in unit.sections if section not in self.written]
+        if later:
+            rows.append(widgets.HTML(_line(f"Not written yet: {', '.join(later)}", opacity=0.6)))
+        return widgets.VBox([title, *rows])
 
     def _row(self, section: Section) -> Any:
-        parts = [self.labels[section.id]]
-        if section.id in self.written:
-            button = widgets.Button(description="Check", tooltip=f"Grade {section.id} as it is saved")
-            button.on_click(lambda button: self.check(section.id, button))
-            parts += [open_link(section.id), button]
-        row = widgets.HBox(parts, layout={"align_items": "center"})
-        return widgets.VBox([row, self.details[section.id]])
+        button = widgets.Button(
+            description="Check", tooltip=f"Grade {section.id} as it is saved", layout={"width": "7em", "margin": "0"}
+        )
+        button.on_click(lambda button: self.check(section.id, button))
+        opener = widgets.Output(layout={"width": "4.5em", "margin": "0"})
+        show(opener, link(section.id, "Open"))
+        row = widgets.HBox([self.labels[section.id], opener, button], layout={"align_items": "center"})
+        return widgets.VBox([row, self.results[section.id]])
 
     def _head(self, progress: Progress) -> str:
-        done = sum(progress.points(section.id) or 0 for section in self.syllabus.sections)
-        total = sum(section.points for section in self.syllabus.sections)
-        upcoming = next_lab(self.syllabus, progress, self.written)
+        done = sum(progress.points(section.id) or 0 for section in self.written)
+        total = sum(section.points for section in self.written)
+        upcoming = next_lab(self.syllabus, progress, [section.id for section in self.written])
         line = (
-            "Everything is done." if upcoming is None else f"Next: <b>{upcoming.id} · {html.escape(upcoming.title)}</b>"
+            "Everything is done."
+            if upcoming is None
+            else f"Next: {link(upcoming.id, f'{upcoming.id} · {upcoming.title}')}"
         )
-        warning = f"<p>{html.escape(progress.warning)}</p>" if progress.warning else ""
-        return f"<h2>TensorFlow Internals Labs</h2><p>{done:g} of {total} points. {line}</p>{warning}"
-
-    def _label(self, section: Section, progress: Progress) -> str:
-        name = f"{section.id} · {html.escape(section.title)}"
-        if section.id not in self.written:
-            return _line(f"<span style='opacity: 0.6'>{name} · not written yet</span>")
-        points = progress.points(section.id)
-        mark = "✓" if is_done(section, progress) else "…" if points is not None else "○"
-        facts = f"{points or 0:g} of {section.points} points · {section.minutes} minutes"
-        return _line(f"{mark} <b>{name}</b> &nbsp; <span style='opacity: 0.75'>{facts}</span>")
+        warning = f"\n<p>{html.escape(progress.warning)}</p>" if progress.warning else ""
+        return f"<h2>TensorFlow Internals Labs</h2>\n<p>{done:g} of {total} points. {line}</p>\n<p>{HOW}</p>{warning}"
 
 
-LINK = "text-decoration: none; margin: 0"
+def _label(section: Section, progress: Progress) -> str:
+    points = progress.points(section.id)
+    mark = "✓" if is_done(section, progress) else "…" if points is not None else "○"
+    facts = f"{points or 0:g} of {section.points} points · {section.minutes} minutes"
+    facts = f"<span style='float: right; margin: 0 1.5em; opacity: 0.75'>{facts}</span>"
+    return _line(f"{facts}{mark} <b>{section.id}</b> · {html.escape(section.title)}")
 
 
-def _line(text: str) -> str:
-    return f"<div style='line-height: 1.6'>{text}</div>"
+def _line(text: str, opacity: float = 1) -> str:
+    return f"<div style='line-height: 1.6; opacity: {opacity}'>{text}</div>"
 
 
-def open_link(lab: str) -> Any:
-    """A link that JupyterLab opens in a tab of its own: an output's links go through its document manager."""
-    link = f'<a href="{lab}/{lab}.ipynb" class="jupyter-button lm-Widget" style="{LINK}">Open</a>'
-    output = {
-        "output_type": "display_data",
-        "data": {"text/html": link, "text/plain": f"{lab}/{lab}.ipynb"},
-        "metadata": {},
-    }
-    return widgets.Output(outputs=(output,), layout={"width": "5em", "margin": "0"})
+def link(lab: str, text: str) -> str:
+    """A link to a lab. JupyterLab opens it in a tab of its own where it stands in an output."""
+    return f'<a href="{lab}/{lab}.ipynb">{html.escape(text)}</a>'
 
 
-def check_result(lab: str, workspace: Workspace) -> str:
-    """Check a lab and say in HTML what is missing."""
+def show(output: Any, markdown: str) -> None:
+    """Make text, Markdown with HTML in it, all that an output widget shows."""
+    data = {"text/markdown": markdown, "text/plain": markdown}
+    output.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
+
+
+def check_result(lab: str, course: Course, workspace: Workspace) -> str:
+    """Check a lab and say in Markdown what became of each exercise."""
+    path = workspace.notebook(lab)
+    saved = datetime.fromtimestamp(path.stat().st_mtime if path.exists() else 0)
     command = [sys.executable, "-m", "tflabs", "check", lab, "--json", "--dir", str(workspace.root)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         report = json.loads(done.stdout)
     except json.JSONDecodeError:
         return f"<pre>{html.escape(done.stderr.strip() or 'the check gave no result')}</pre>"
-    missing = [
-        f"<li><b>{html.escape(exercise['title'])}</b>: {html.escape(test['message'])}</li>"
-        for exercise in report["exercises"]
-        for test in exercise["tests"]
-        if test["message"]
-    ]
-    return f"<ul>{''.join(missing)}</ul>" if missing else "<p>All points.</p>"
+    parts = [f"<p>Graded as saved at {saved:%H:%M:%S}: {report['points']:g} of {report['max_points']:g} points.</p>"]
+    parts += [f"<p>{html.escape(line)}</p>" for line in (*report["repairs"], *report["notes"])]
+    notes = {exercise.id: exercise.note for exercise in read_source(course, lab).exercises}
+    parts += [_exercise(lab, exercise, notes.get(exercise["id"], "")) for exercise in report["exercises"]]
+    return "\n\n".join(parts)
+
+
+def _exercise(lab: str, exercise: dict[str, Any], note: str) -> str:
+    points = f"{exercise['points']:g} of {exercise['max_points']:g}"
+    title = f"<b>{html.escape(exercise['title'])}</b> · {points}"
+    messages = [test["message"] for test in exercise["tests"] if test["message"]]
+    if not messages:
+        how = f"Our solution: `{PROGRAM} solution {lab} {exercise['id']}`"
+        return f"<details><summary>✓ {title}</summary>\n\n{note}\n\n{how}\n\n</details>"
+    mark = "·" if messages == [UNANSWERED] else "✗"
+    words = html.escape("\n".join(messages)).replace("\n", "<br>")
+    return f"<div style='margin: 0.6em 0'>{mark} {title}<br>{words}</div>"

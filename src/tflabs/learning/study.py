@@ -31,6 +31,8 @@ from tflabs.learning.startpage import SOURCE
 from tflabs.learning.workspace import Workspace
 
 FIRST_PORT = 8888
+SERVER = "server.pid"
+PATIENCE = 120  # seconds for a server or a kernel to answer on a machine that is busy with other things
 HERE = Path(__file__).parent
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 LIBC = ctypes.CDLL(None)
@@ -41,10 +43,19 @@ def open_labs(
 ) -> int:
     """Start JupyterLab on the learner's folder and wait until it ends; returns the exit code.
 
+    Where one that was started so serves the folder already, only its address is said.
+
     Args:
         page: the notebook to open, relative to the folder.
         port: the port to listen on; None takes the first free one from 8888.
     """
+    running = running_server(workspace)
+    if running is not None:
+        url = address(*running, page)
+        say(f"JupyterLab runs already at {url}\nIt ends with Ctrl-C where it was started.")
+        if browser:
+            webbrowser.open(url)
+        return 0
     write_start_page(workspace)
     token = secrets.token_urlsafe(24)
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -53,8 +64,9 @@ def open_labs(
     server = None
     try:
         server, chosen = start_ready(course, workspace, port, token)
-        url = f"http://localhost:{chosen}/lab/tree/{page}?token={token}"
-        fill_start_page(workspace, chosen, token)
+        write_text(workspace.state / SERVER, str(server.pid))
+        url = address(chosen, token, page)
+        fill_start_page(workspace, chosen, token, say)
         say(f"JupyterLab runs at {url}\nCtrl-C ends it.")
         if browser:
             webbrowser.open(url)
@@ -65,6 +77,29 @@ def open_labs(
     finally:
         if server is not None:
             end(server)
+
+
+def address(port: int, token: str, page: str) -> str:
+    return f"http://localhost:{port}/lab/tree/{page}?token={token}"
+
+
+def running_server(workspace: Workspace) -> tuple[int, str] | None:
+    """Port and token of the JupyterLab that an earlier `study` started on the folder, if it still answers.
+
+    The folder keeps the number of its process; Jupyter keeps the rest, token included, in a file of its owner.
+    """
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    try:
+        pid = int((workspace.state / SERVER).read_text(encoding="utf-8"))
+        known = json.loads((Path(jupyter_runtime_dir()) / f"jpserver-{pid}.json").read_text(encoding="utf-8"))
+        port, token = int(known["port"]), str(known["token"])
+        if Path(known["root_dir"]) != workspace.root:
+            return None
+        _api(port, token, "status")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return port, token
 
 
 def start_ready(
@@ -164,7 +199,7 @@ def is_taken(port: int) -> bool:
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], port: int, token: str, log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if server.poll() is not None:
             last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-5:]
@@ -173,7 +208,7 @@ def wait_until_ready(server: subprocess.Popen[bytes], port: int, token: str, log
             _api(port, token, "status")
             return
         time.sleep(0.1)
-    raise UserError(f"JupyterLab did not answer within 60 seconds; see {log}")
+    raise UserError(f"JupyterLab did not answer within {PATIENCE} seconds; see {log}")
 
 
 def write_start_page(workspace: Workspace) -> None:
@@ -188,10 +223,10 @@ def write_start_page(workspace: Workspace) -> None:
     write_text(workspace.start_page, notebook_text(_start_notebook([])))
 
 
-def fill_start_page(workspace: Workspace, port: int, token: str) -> None:
+def fill_start_page(workspace: Workspace, port: int, token: str, say: Callable[[str], None]) -> None:
     """Run the start page in the kernel that JupyterLab will find for it, so that it opens with live buttons.
 
-    Without this the page works after its cell was run by hand; so a failure here is no reason to stop.
+    Without this the page works after its cell was run by hand; so a failure here is said, and no reason to stop.
     """
     try:
         if [cell.source for cell in read_notebook(workspace.start_page).cells] != [SOURCE]:
@@ -204,8 +239,8 @@ def fill_start_page(workspace: Workspace, port: int, token: str) -> None:
         notebook = _start_notebook(outputs)
         write_text(workspace.start_page, notebook_text(notebook))
         NotebookNotary().sign(notebook)  # JupyterLab shows no widgets of a notebook that it does not trust
-    except (OSError, RuntimeError, KeyError, ValueError, UserError):
-        return
+    except (OSError, RuntimeError, KeyError, ValueError, UserError) as error:
+        say(f"the start page has no live buttons yet, run its cell: {type(error).__name__}: {error}")
 
 
 def _run_in_kernel(kernel: str) -> list[Any]:
@@ -214,16 +249,16 @@ def _run_in_kernel(kernel: str) -> list[Any]:
 
     client = BlockingKernelClient(connection_file=str(Path(jupyter_runtime_dir()) / f"kernel-{kernel}.json"))
     client.load_connection_file()
-    client.start_channels()
+    client.start_channels(hb=False)  # a kernel that is slow to start misses heartbeats and is no dead one
     try:
-        client.wait_for_ready(timeout=30)
+        client.wait_for_ready(timeout=PATIENCE)
         outputs: list[Any] = []
 
         def keep(message: Any) -> None:
             if message["msg_type"] in ("display_data", "execute_result"):
                 outputs.append(nbformat.v4.output_from_msg(message))
 
-        client.execute_interactive(SOURCE, output_hook=keep, timeout=60)
+        client.execute_interactive(SOURCE, output_hook=keep, timeout=PATIENCE)
         return outputs
     finally:
         client.stop_channels()
@@ -240,7 +275,7 @@ def _start_notebook(outputs: list[Any]) -> Any:
 def _api(port: int, token: str, path: str, body: object = None) -> Any:
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(f"http://localhost:{port}/api/{path}", data, {"Authorization": f"token {token}"})
-    with urllib.request.urlopen(request, timeout=30) as reply:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
         return json.load(reply)
 
 

@@ -17,28 +17,34 @@ from tflabs.grading.places import Place, place_for_own_work
 from tflabs.learning.check import check, read_subject
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import report_view
-from tflabs.learning.workspace import Workspace
+from tflabs.learning.workspace import Workspace, is_begun, released_labs
 
 INTERVAL = 0.1  # seconds between two looks at the files
 
 
 def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[str], console: Console) -> None:
-    """Watch the notebooks of these labs until interrupted; one screen, always current."""
+    """Watch the notebooks of these labs, or of all that are begun, until interrupted; one screen, always current."""
     views: dict[str, RenderableType] = {lab: Text(f"{lab}: waiting for its first check") for lab in labs}
-    with (
-        place_for_own_work((str(course.root),)) as place,
-        Live(console=console, screen=console.is_terminal, auto_refresh=False) as live,
-    ):
+    try:
+        with (
+            place_for_own_work((str(course.root),)) as place,
+            Live(console=console, screen=console.is_terminal, auto_refresh=False) as live,
+        ):
 
-        def show(state: str) -> None:
-            hint = Text(f"{state}  (save a notebook to check it again; Ctrl-C ends)", style="dim")
-            live.update(Group(*views.values(), hint), refresh=True)
+            def show(state: str) -> None:
+                hint = Text(f"{state}  (save a notebook to check it again; Ctrl-C ends)", style="dim")
+                live.update(Group(*views.values(), hint), refresh=True)
 
-        show("starting")
-        for lab in saved(workspace, labs):
-            section = syllabus.section(lab)
-            views[lab] = _checked(course, syllabus, workspace, section, place, show)
             show("watching")
+            for lab in saved(workspace, labs or released_labs(course)):
+                if not (labs or _is_begun(workspace, lab)):
+                    continue
+                section = syllabus.section(lab)
+                views[lab] = _checked(course, syllabus, workspace, section, place, show)
+                show("watching")
+    finally:
+        if console.is_terminal:  # the screen of the watch is gone, and was perhaps too small for all of it
+            console.print(*views.values())
 
 
 def saved(workspace: Workspace, labs: list[str]) -> Iterator[str]:
@@ -51,6 +57,13 @@ def saved(workspace: Workspace, labs: list[str]) -> Iterator[str]:
                 seen[lab] = stamp
                 yield lab
         time.sleep(INTERVAL)
+
+
+def _is_begun(workspace: Workspace, lab: str) -> bool:
+    try:
+        return is_begun(workspace, lab)
+    except UserError:
+        return True  # the check says what is wrong with it
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

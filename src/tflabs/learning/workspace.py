@@ -96,7 +96,12 @@ def _keep(path: Path) -> Path:
     return kept
 
 
-def is_begun(notebook: Any) -> bool:
-    """Whether any answer of a learner's notebook is more than its stub."""
-    answers = [cell for cell in notebook.cells if role(cell) == "solution"]
+def is_begun(workspace: Workspace, lab: str) -> bool:
+    """Whether the learner has the lab, and any of its answers is more than its stub.
+
+    Raises:
+        UserError: the notebook cannot be read.
+    """
+    path = workspace.notebook(lab)
+    answers = [cell for cell in read_notebook(path).cells if role(cell) == "solution"] if path.exists() else []
     return any(STUB not in cell.source for cell in answers if grade_id(cell) is not None)
