@@ -7,12 +7,12 @@ import contextlib
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from tflabs.course.lab import grade_id
-from tflabs.grading.examiner.client import Client, listen, serving_source
+from tflabs.grading.examiner.client import Client, listen, planting_source, serving_source
 from tflabs.grading.examiner.marks import judged_in_kernel
 from tflabs.grading.examiner.report import CellResult
 from tflabs.grading.sandbox.owner import as_owner
@@ -42,6 +42,7 @@ class Examination:
 
     spawn: Spawn
     names: list[str] | None = None
+    witnessed: bool = False  # whether a test must run in the kernel; set before a kernel starts
     _client: Client = field(init=False)
     _process: Process = field(init=False)
     _given: dict[str, str] = field(default_factory=dict, init=False)  # the given cells that ran, by name
@@ -72,6 +73,16 @@ class Examination:
             self._client.admit(stack.enter_context(listen(folder / name)))
         self._path = inside / name
 
+    async def plant(self, kernel: Any) -> None:
+        """Have a witness in the kernel, where one is needed. To be called after `admit`, before a cell runs."""
+        if self.witnessed:
+            await _is_home(kernel, kernel.kc.execute(planting_source(self._path), store_history=False))
+
+    async def note(self, cell: Any, seconds: float) -> None:
+        """The kernel, too, has run a given cell. To be called before it runs another cell."""
+        if self.witnessed:
+            await asyncio.to_thread(self._client.note, grade_id(cell) or cell["id"], seconds)
+
     async def given(self, cell: Any, seconds: float) -> None:
         """Run a given cell in the examiner; its kernel runs its own copy. A failure shows in the kernel, too."""
         self._given[grade_id(cell) or cell["id"]] = cell.source
@@ -86,6 +97,8 @@ class Examination:
         request = kernel.kc.execute(serving_source(self._path, number), store_history=False, allow_stdin=False)
         result = await asyncio.to_thread(self._client.result)
         home = await _is_home(kernel, request)
+        if result.state == "learner-gone" and await kernel.km.is_alive():
+            result = replace(result, state="protocol", ename="KernelSilent")
         if result.state == "examiner-gone":
             await self._replace(seconds)
             home = False  # the kernel must meet the new examiner from the start

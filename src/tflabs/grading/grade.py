@@ -20,6 +20,7 @@ LONGEST_MESSAGE = 1000
 _EXAMINERS_WORDS = {
     "LearnerExit": "your code raised SystemExit or KeyboardInterrupt, or ended in another way than by an exception",
     "LiveObjectError": "what your code gave is no plain value (a number, text, list, array …) that could be compared",
+    "KernelSilent": "the kernel did not serve this test: it was changed, or held up; this test gives no points",
     "ProtocolError": "your code disturbed the test; this test gives no points",
 }
 UNANSWERED = "not answered yet"
@@ -106,6 +107,8 @@ def _what(run: CellRun) -> str:
         return "it ended the kernel: the process exited, crashed, or ran out of memory"
     if run.ename == "NotImplementedError" and not run.evalue:
         return UNANSWERED
+    if run.ename == "Altered":
+        return f"{run.evalue}; it gives no points"
     if run.ename in _EXAMINERS_WORDS:
         return _EXAMINERS_WORDS[run.ename]
     return f"{run.ename}: {run.evalue}" if run.evalue else run.ename

@@ -83,6 +83,8 @@ async def run_cells_async(
     limits = limits or Limits()
     code = [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
     runs: list[CellRun] = []
+    if examination is not None:
+        examination.witnessed = any(role(cell) == "test" and judged_in_kernel(cell.source) for cell in code)
     with _opened(examination):
         kernel = await _Kernel.start(kernels, cwd, limits, examination)
         try:
@@ -118,6 +120,7 @@ async def _run(cell: Any, kernel: _Kernel, limits: Limits, examination: Examinat
         return _examined(cell, result, limits)
     if examination is not None and role(cell) == "given":
         run, _ = await asyncio.gather(kernel.run(cell), examination.given(cell, limits.cell_seconds))
+        await examination.note(cell, limits.cell_seconds)
         return run
     return await kernel.run(cell)
 
@@ -144,6 +147,8 @@ async def _replay(
         if run.role == "test" or run.state in ("timeout", "died"):
             continue
         again = await kernel.run(cell)
+        if examination is not None and run.role == "given":
+            await examination.note(cell, limits.cell_seconds)
         if again.state in ("timeout", "died"):
             await kernel.stop()
             kernel = await _Kernel.start(kernels, cwd, limits, examination)
@@ -182,6 +187,7 @@ class _Kernel:
             await _ready(manager, client.kc)
             if examination is not None:
                 examination.admit(manager)
+                await examination.plant(client)
         except BaseException:
             await stop(manager)
             raise

@@ -11,19 +11,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-import linecache
 import operator
 import os
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
 from tflabs.grading.examiner import codec
-from tflabs.grading.examiner.cells import compiled
 from tflabs.grading.examiner.channel import Channel
 from tflabs.grading.examiner.errors import CannotCross, ProtocolError
 from tflabs.grading.examiner.exceptions import message_of, plain_arguments, trace_of
@@ -34,6 +32,7 @@ MAX_STDOUT = 200_000  # characters of one call
 LEARNERS = frozenset(("run", "name", "call", "method", "get", "set", "isinstance", "special", "reckon"))
 
 _agents: dict[str, Agent] = {}
+prepared: dict[int, Callable[[], None]] = {}  # the test that the witness has made ready
 
 
 def serve(path: str, namespace: dict[str, Any], cell: int) -> None:
@@ -200,11 +199,9 @@ class Agent:
         self._objects.records = frozenset(names)
         return "ok", None
 
-    def _do_run(self, name: str, source: str) -> tuple[Any, ...]:
-        """A test that must run here: past IPython, whose hooks and transformers are the learner's to change."""
-        filename = f"<{name}>"
-        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        exec(compiled(source, filename, 0), self._objects.namespace)
+    def _do_run(self, number: int) -> tuple[Any, ...]:
+        """A test that must run here. What it found, the witness tells."""
+        prepared.pop(number)()
         return "ok", None
 
     def _do_name(self, name: str) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 import __future__
 
+import ast
 import builtins
 import linecache
 import re
@@ -45,31 +46,50 @@ class Cells:
         self.namespace = vars(module)
         self.namespace["__builtins__"] = Builtins(look_up)
         self.classes: dict[str, type] = {}  # of given cells; the learner's process has them too
-        self._flags = 0
+        self.given: dict[str, list[str]] = {}  # the names that each given cell bound
+        self.sources: dict[str, str] = {}  # of given cells
+        self.flags = 0
+
+    def run_given(self, name: str, source: str) -> None:
+        """Run a given cell, and remember what it made."""
+        before = dict(self.namespace)
+        self.sources[name] = source
+        try:
+            self.run(name, source)
+        finally:
+            changed = [key for key, value in self.namespace.items() if before.get(key, self) is not value]
+            self.given[name] = [key for key in changed if not key.startswith("__")]
+            self._note_classes()
 
     def run(self, name: str, source: str) -> None:
-        """Run one cell. `from __future__` holds for the cells behind it, too."""
+        """Run one cell, statement by statement as IPython does (so that its functions have the same code).
+
+        `from __future__` holds for the cells behind it, too.
+        """
         filename = f"<{name}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-        code = compiled(source, filename, self._flags)
-        for feature in _FUTURES:
-            self._flags |= code.co_flags & feature.compiler_flag
-        exec(code, self.namespace)
+        codes = []
+        for statement in ast.parse(without_magics(source)).body:
+            module = ast.Module([statement], [])
+            code: types.CodeType = compile(module, filename, "exec", self.flags, dont_inherit=True)
+            for feature in _FUTURES:
+                self.flags |= code.co_flags & feature.compiler_flag
+            codes.append(code)
+        for code in codes:
+            exec(code, self.namespace)
 
-    def note_classes(self) -> None:
+    def _note_classes(self) -> None:
         """What is in the namespace now comes from given cells (or from earlier tests, which does no harm)."""
         self.classes.update((name, value) for name, value in self.namespace.items() if isinstance(value, type))
 
 
-def compiled(source: str, filename: str, flags: int) -> types.CodeType:
-    """The code of a cell; lines of IPython's (`%matplotlib inline`) are left out."""
+def without_magics(source: str) -> str:
+    """A cell's source as Python. What looks like a line of IPython's may be part of a text, or an operator."""
     try:
-        code: types.CodeType = compile(source, filename, "exec", flags, dont_inherit=True)
+        compile(source, "<cell>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except SyntaxError:
-        if _MAGIC.search(source) is None:
-            raise
-        code = compile(_MAGIC.sub("", source), filename, "exec", flags, dont_inherit=True)
-    return code
+        return _MAGIC.sub("", source)
+    return source
 
 
 def quiet_message(error: BaseException, limit: int = 20_000) -> str:

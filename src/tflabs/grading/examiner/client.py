@@ -35,6 +35,12 @@ def serving_source(path: Path, number: int) -> str:
     return f"__import__({module!r}, fromlist=['serve']).serve({str(path)!r}, globals(), {number})"
 
 
+def planting_source(path: Path) -> str:
+    """What the learner's kernel executes before anything else, where a test must run in it."""
+    module = "tflabs.grading.examiner.witness"
+    return f"__import__({module!r}, fromlist=['plant']).plant({str(path)!r}, globals())"
+
+
 def spawn(control: socket.socket, feed: socket.socket, preload: tuple[str, ...], cwd: Path) -> subprocess.Popen[bytes]:
     """An examiner as a process of its own, without a sandbox; the sockets become its standard output and error."""
     return subprocess.Popen(
@@ -69,6 +75,11 @@ class Client:
         self._start(Task(self._next(), "given", name, source, cell_seconds, cell_seconds))
         return self.result()
 
+    def note(self, name: str, cell_seconds: float = 120.0) -> CellResult:
+        """The learner's kernel has run the given cell of that name; to be called before it runs anything else."""
+        self._start(Task(self._next(), "note", name, "", cell_seconds, cell_seconds))
+        return self.result()
+
     def begin(
         self,
         name: str,
@@ -85,7 +96,7 @@ class Client:
             call_seconds: for one call into the learner's code, callbacks into the test not counted.
             names: the learner's names that it may use, None for any. With them, a name that a given cell should have
                 defined is never taken from the learner.
-            there: run it in the learner's process, past IPython.
+            there: run it in the learner's process, in which a witness was planted.
         """
         number = self._next()
         self._start(Task(number, "there" if there else "test", name, source, cell_seconds, call_seconds, names))

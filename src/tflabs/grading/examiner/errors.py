@@ -37,3 +37,7 @@ class CallTimeout(ExaminerError):
 
 class CellTimeout(ExaminerError):
     """A cell as a whole did not end in time."""
+
+
+class Altered(ExaminerError):
+    """The learner's process, in which a test must run, has changed what judges there. The message names it."""

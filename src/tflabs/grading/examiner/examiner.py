@@ -30,6 +30,7 @@ from tflabs.grading.examiner.errors import (
     ProtocolError,
 )
 from tflabs.grading.examiner.link import Cell, Link
+from tflabs.grading.examiner.proof import altered, program
 from tflabs.grading.examiner.report import CellResult, Task, task_of, to_plain
 
 MAX_STDOUT = 200_000
@@ -101,25 +102,53 @@ class Examiner:
         names = None if task.names is None else frozenset(task.names)
         cell = Cell(task.number, started + task.cell_seconds, task.call_seconds, names)
         self._output = _Capped()
-        self._is_test = task.kind != "given"
+        self._is_test = task.kind in ("test", "there")
         if self._is_test:
             self._link.begin(cell)
         error: BaseException | None = None
         try:
-            with self._watched(task.cell_seconds), self._withholding(), self._captured():
-                if task.kind == "there":
-                    self._link.request("run", task.name, task.source)
-                else:
-                    self._cells.run(task.name, task.source)
+            with self._watched(task.cell_seconds), self._captured():
+                self._do(task, cell)
         except BaseException as raised:
             error = raised
-        if not self._is_test:
-            self._cells.note_classes()
-        else:
+        if self._is_test:
             error = cell.failure or error  # what the cell swallowed counts all the same
             self._link.finish(cell)
         self._is_test = False
         return self._result(task, cell, error, time.monotonic() - started)
+
+    def _do(self, task: Task, cell: Cell) -> None:
+        if task.kind == "given":
+            self._cells.run_given(task.name, task.source)
+        elif task.kind == "note":
+            self._link.witness(cell).note(self._cells.given.get(task.name, []))
+        elif task.kind == "there":
+            self._run_there(task, cell)
+        else:
+            with self._withholding():
+                self._cells.run(task.name, task.source)
+
+    def _run_there(self, task: Task, cell: Cell) -> None:
+        """Have the learner's process run a test, and believe it only with the witness's proof."""
+        cells, witness = self._cells, self._link.witness(cell)
+        given = {name: cells.namespace[name] for names in cells.given.values() for name in names}
+        made = program(task.source, f"<{task.name}>", cells.flags, given, list(cells.sources.values()))
+        if names := witness.changed(made):
+            raise self._link.noted(altered(names))
+        witness.prepare(task.number, made, task.names)
+        error: BaseException | None = None
+        try:
+            self._link.request("run", task.number)
+        except (LearnerGone, CallTimeout, CellTimeout):
+            raise
+        except BaseException as raised:
+            error = raised
+        cell.failure = None  # the witness knows better
+        outcome = witness.outcome(task.number)
+        if names := outcome.changed | witness.changed(made):
+            raise altered(names)
+        if (ending := error if isinstance(error, Exception) else outcome.ending(error)) is not None:
+            raise ending
 
     def _result(self, task: Task, cell: Cell, error: BaseException | None, seconds: float) -> CellResult:
         state = "ok" if error is None else _STATE_OF.get(type(error), "error")
@@ -169,9 +198,6 @@ class Examiner:
 
         The learner's process is asked, no more: one that was modified can say that it did and not do it.
         """
-        if not self._is_test:
-            yield
-            return
         from tflabs.runtime import withholding
 
         install = withholding._install

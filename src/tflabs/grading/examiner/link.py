@@ -27,6 +27,7 @@ from tflabs.grading.examiner.errors import (
     ProtocolError,
 )
 from tflabs.grading.examiner.exceptions import MAX_MESSAGE, MAX_TRACE, made
+from tflabs.grading.examiner.proof import Witness
 from tflabs.grading.examiner.values import Values, from_learner
 
 MAX_CONNECTIONS = 128
@@ -34,7 +35,7 @@ MAX_HELLO = 256  # bytes of the first message of a connection
 MAX_STDOUT = 200_000
 PATIENCE = 10.0  # seconds in which the learner's process must connect
 GRACE = 3.0  # seconds in which it must answer after it was interrupted
-ROLES = ("main", "control", "call", "back")
+ROLES = ("main", "control", "call", "back", "witness")
 
 
 @dataclass
@@ -87,6 +88,7 @@ class Link:
         self._numbers = itertools.count(1)
         self._told: list[str] = []
         self._ended = False
+        self._witness: Witness | None = None
         self._over = 0  # the number of the last cell that is over
 
     # --------------------------------------------------------------------------------------- connections
@@ -117,6 +119,13 @@ class Link:
             need(wanted and (role, number) not in self._channels, "nobody waits for this connection")
             self._channels[role, number] = channel
             self._changed.notify_all()
+
+    def witness(self, cell: Cell) -> Witness:
+        """What was planted in the learner's process before its first cell."""
+        if self._witness is None:
+            until = min(time.monotonic() + PATIENCE, cell.deadline)
+            self._witness = Witness(self._wait("witness", 0, until))
+        return self._witness
 
     def _drop(self, channel: Channel) -> None:
         channel.close()

@@ -13,7 +13,7 @@ STATES = ("ok", "error", "timeout", "learner-gone", "protocol", "examiner-gone")
 @dataclass(frozen=True)
 class Task:
     """A cell to run. `kind` is 'given', 'test' (only a test may call the learner's code), or 'there': a test that the
-    learner's process must run itself. How it ended is then the word of that process: it cannot be proven.
+    learner's process must run itself (`proof`). 'note' runs nothing: the given cell of that name has run over there.
 
     `names` are the learner's names that the cell may look up (sorted; None: any name).
     """
