@@ -15,11 +15,11 @@ from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course
 from tflabs.grading.boxes import Boxes
 from tflabs.grading.examinations import Spawn
-from tflabs.grading.grade import grade
+from tflabs.grading.grade import grade, score, with_full_tests
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.places import Unconfined
 from tflabs.grading.report import Report
-from tflabs.grading.run import Limits
+from tflabs.grading.run import Limits, run_cells
 
 Room = tuple[Kernels, Spawn]
 
@@ -169,7 +169,7 @@ def test_a_test_in_the_kernel_goes_past_the_learners_ipython(tmp_path: Path, war
     course = toy.make_course(tmp_path / "course", IN_THE_KERNEL)
     report = graded(course, toy.solved(course), warm)
     assert report.points == 5
-    assert [test.judged for exercise in report.exercises for test in exercise.tests] == ["examiner", "kernel"]
+    assert [test.judged for exercise in report.exercises for test in exercise.tests] == ["examiner", "witness"]
     report = graded(course, toy.learner_notebook(course, guess="guessed = 4", double=FORGERIES[name]), warm)
     # An object that is equal to everything passes an assertion in its own process; the hidden TypeError is not met.
     assert [exercise.points for exercise in report.exercises] == [1, 0], messages(report)
@@ -188,3 +188,23 @@ def test_a_test_in_the_kernel_explains_itself(tmp_path: Path, warm: Room, answer
     course = toy.make_course(tmp_path / "course", IN_THE_KERNEL)
     report = graded(course, toy.learner_notebook(course, guess="guessed = 4", double=answer), warm)
     assert report.exercises[1].points == 0 and message in messages(report)[1], messages(report)
+
+
+def test_who_judged_is_told_and_a_kernels_word_is_no_proof(course: Course, warm: Room) -> None:
+    lab, release = read_source(course, toy.LAB), read_notebook(course.release(toy.LAB))
+    report = grade(lab, release, toy.solved(course), warm[0], course.root)
+    assert report.points == 5 and "no examiner was asked" in report.notes[0]
+    cells = with_full_tests(toy.solved(course), lab).cells
+    runs = run_cells(cells, warm[0], course.root)
+    assert score(lab, runs).points == 5
+    unproven = score(lab, runs, only_proven=True)
+    assert unproven.points == 0 and all("no examiner judged this test" in message for message in messages(unproven))
+
+
+def test_a_test_that_asks_nothing_gives_nothing(tmp_path: Path, warm: Room) -> None:
+    idle = toy.TEXT.replace("assert type(guessed) is int", "assert type(4) is int").replace(
+        "assert guessed == 4, f", "f"
+    )
+    course = toy.make_course(tmp_path / "course", idle.replace(", found {guessed}", ""))
+    report = graded(course, toy.solved(course), warm)
+    assert report.points == 4 and "without asking anything of your code" in messages(report)[0]

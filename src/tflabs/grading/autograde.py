@@ -69,7 +69,7 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
         folder, limits = Path(resources["metadata"]["path"]), Limits(cell_seconds=self.timeout)
         with ThreadPoolExecutor(1) as thread:  # Formgrader's own event loop runs in this one
             runs = thread.submit(run_cells, nb.cells, kernels, folder, limits, examination=examination).result()
-        report = score(lab, runs)
+        report = score(lab, runs, only_proven=True)
         for note in report.notes:
             self.log.warning("%s: %s", resources["nbgrader"]["student"], note)
         reasons = {test.id: test.message for exercise in report.exercises for test in exercise.tests}

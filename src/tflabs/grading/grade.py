@@ -66,8 +66,15 @@ def with_full_tests(notebook: Any, lab: Lab) -> Any:
     return notebook
 
 
-def score(lab: Lab, runs: list[CellRun], repairs: tuple[str, ...] = ()) -> Report:
-    """Points and words for what the cells did. A test that did not end without an error is worth nothing."""
+def score(
+    lab: Lab, runs: list[CellRun], repairs: tuple[str, ...] = (), only_proven: bool = False, told: tuple[str, ...] = ()
+) -> Report:
+    """Points and words for what the cells did. A test that did not end without an error is worth nothing.
+
+    Args:
+        only_proven: a test that has only the kernel's word is worth nothing, too: a grade is not given for that.
+        told: notes of what happened before the cells ran.
+    """
     by_id = {run.grade_id: run for run in runs if run.grade_id is not None}
     exercises = []
     for exercise in lab.exercises:
@@ -75,15 +82,20 @@ def score(lab: Lab, runs: list[CellRun], repairs: tuple[str, ...] = ()) -> Repor
         tests = []
         for test in exercise.tests:
             run = by_id.get(test.grade_id)
-            passed = run is not None and run.state == "ok"
-            message = "" if passed else explain(exercise, answer, run)
-            tests.append(
-                TestResult(
-                    test.grade_id, test.points if passed else 0.0, test.points, message, run.judged if run else ""
-                )
-            )
+            message = _doubt(run, only_proven) if run and run.state == "ok" else explain(exercise, answer, run)
+            points = 0.0 if message else test.points
+            tests.append(TestResult(test.grade_id, points, test.points, message, run.judged if run else ""))
         exercises.append(ExerciseResult(exercise.id, exercise.title, tuple(tests)))
-    return Report(lab.id, tuple(exercises), repairs, tuple(_notes(runs)))
+    return Report(lab.id, tuple(exercises), repairs, (*told, *_notes(runs)))
+
+
+def _doubt(run: CellRun, only_proven: bool) -> str:
+    """Why a test that passed gives no points all the same; empty if it gives them."""
+    if not run.asked:
+        return "the test passed without asking anything of your code: it proves nothing, and gives no points"
+    if only_proven and run.judged == "kernel":
+        return "no examiner judged this test, and what your own kernel says of it proves nothing; it gives no points"
+    return ""
 
 
 def explain(exercise: Exercise, answer: CellRun | None, test: CellRun | None) -> str:
@@ -117,6 +129,8 @@ def _what(run: CellRun) -> str:
 def _notes(runs: list[CellRun]) -> list[str]:
     """What a learner should know about cells that are no tests."""
     notes = []
+    if any(run.role == "test" and run.judged == "kernel" for run in runs):
+        notes.append("no examiner was asked: the tests ran in your kernel, and the points are its word")
     for run in runs:
         if run.role in ("free", "given") and run.state in ("timeout", "died"):
             notes.append(f"the cell {run.grade_id or run.id!r}: {_what(run)}; the rest ran in a new kernel")

@@ -26,7 +26,8 @@ class CellRun:
 
     `state` is 'ok', 'error', 'timeout' (no end within the limit) or 'died' (the kernel ended). `peak_mib` is the most
     memory that the kernel and its child processes held while the cell ran (MiB, sampled; 0 where not measured).
-    `judged` says whose word it is: the 'kernel', or the 'examiner' for a test that the learner's process never saw.
+    `judged` says whose word it is: the 'examiner', for a test that the learner's process never saw; the 'witness', for
+    one that had to run there; the 'kernel', where nobody else was asked.
     `asked` is False for a test in the examiner that asked nothing of the learner's code. `shown` are the cell's
     pictures, tables and value (nbformat's display_data and execute_result).
     """
@@ -129,7 +130,7 @@ def _examined(cell: Any, result: CellResult, limits: Limits) -> CellRun:
     state = {"learner-gone": "died", "protocol": "error", "examiner-gone": "error"}.get(result.state, result.state)
     seconds = min(CALL_SECONDS, limits.cell_seconds) if result.ename == "CallTimeout" else result.seconds
     texts = result.ename, ANSI.sub("", result.evalue), result.stdout[: limits.output], ""
-    judged = "kernel" if judged_in_kernel(cell.source) else "examiner"
+    judged = "witness" if judged_in_kernel(cell.source) else "examiner"
     return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, judged, result.called)
 
 
