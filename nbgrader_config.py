@@ -4,7 +4,7 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.preprocessors import Execute
 
 from tflabs.course.release import KeepNotesBack
-from tflabs.grading.autograde import Judge, PutRight
+from tflabs.grading.autograde import Judge, PutRight, under_its_name
 from tflabs.grading.feedback import KeepTestsBack
 
 c = get_config()  # noqa: F821
@@ -17,6 +17,7 @@ c.Autograde.sanitize_preprocessors = [PutRight, *Autograde.sanitize_preprocessor
 c.Autograde.autograde_preprocessors = [
     Judge if step is Execute else step for step in Autograde.autograde_preprocessors.default()
 ]
+c.Autograde.pre_convert_hook = under_its_name
 
 # Feedback says in words what a test has found, and shows no hidden test.
 c.GenerateFeedback.preprocessors = [KeepTestsBack, *GenerateFeedback.preprocessors.default()]

@@ -78,7 +78,14 @@ def _mended(data: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def as_current(notebook: Any) -> Any:
-    """Make a notebook of format 4.x one of 4.5, which differs by the cells' ids only; the same object is returned."""
+    """Make a notebook of format 4.x one of 4.5, which differs by the cells' ids only; the same object is returned.
+
+    The format that it had is kept among the marks of its metadata, for `merge` to tell.
+    """
+    if notebook.nbformat_minor < 5:
+        marks = notebook.metadata.get("tflabs")
+        had = {"format": f"4.{notebook.nbformat_minor}"}
+        notebook.metadata["tflabs"] = nbformat.from_dict((marks if isinstance(marks, dict) else {}) | had)
     notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
     seen: set[str] = set()
     for number, cell in enumerate(notebook.cells):

@@ -35,6 +35,7 @@ def grade(
     limits: Limits | None = None,
     on_cell: Callable[[Any], None] = lambda cell: None,
     spawn: Spawn | None = None,
+    told: tuple[str, ...] = (),
 ) -> Report:
     """Run the learner's notebook with all tests of the lab, hidden ones too.
 
@@ -45,11 +46,12 @@ def grade(
         cwd: the folder in which its cells run.
         on_cell: called with each cell before it runs.
         spawn: starts the examiner that judges the tests; without one they run in the kernel.
+        told: notes of what happened before.
     """
     examination = Examination(spawn, answer_names(lab)) if spawn is not None else None
     merged = put_right(release, learner)
     runs = run_cells(with_full_tests(merged.notebook, lab).cells, kernels, cwd, limits, on_cell, examination)
-    return score(lab, runs, merged.repairs)
+    return score(lab, runs, merged.repairs, told=told)
 
 
 def answer_names(lab: Lab) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tflabs.course.build import read_source
+from tflabs.course.editions import edition_for
 from tflabs.course.files import read_notebook
 from tflabs.course.lab import Lab, grade_id
 from tflabs.course.layout import Course
@@ -30,6 +30,7 @@ class Subject:
     release: Any
     notebook: Any
     path: Path
+    note: str = ""  # about the release that the notebook was made from
 
 
 def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None) -> Subject:
@@ -45,9 +46,9 @@ def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None
     syllabus.section(named)
     if not course.release(named).is_file():
         raise UserError(f"the lab {named} is not written yet")
-    release = read_notebook(course.release(named))
-    require_lab(notebook, release, str(path))
-    return Subject(read_source(course, named), release, notebook, path)
+    require_lab(notebook, read_notebook(course.release(named)), str(path))
+    edition = edition_for(course, named, notebook)
+    return Subject(edition.lab, edition.release, notebook, path, edition.note)
 
 
 def check(
@@ -72,4 +73,7 @@ def check(
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UserError(f"cannot work in the folder {folder}")
     on_step("starting")
-    return grade(subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell, spawn=spawn)
+    told = (subject.note,) if subject.note else ()
+    return grade(
+        subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell, spawn=spawn, told=told
+    )
