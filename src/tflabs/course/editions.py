@@ -51,10 +51,7 @@ def edition_for(course: Course, name: str, notebook: Any) -> Edition:
     if wanted == current:
         return Edition(lab, release)
     if wanted is None:
-        note = (
-            "the notebook no longer says which release it was made from; it is graded by the tests of the current one"
-        )
-        return Edition(lab, release, note)
+        return Edition(lab, release, f"the notebook does not say which release it was made from; {_CURRENT}")
     older = _older(course.root, name, wanted) if _EDITION.fullmatch(wanted) else None
     if older is None:
         note = f"the notebook was made from a release ({wanted[:20]!r}) that is not known here; {_CURRENT}"
