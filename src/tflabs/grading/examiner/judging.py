@@ -137,6 +137,7 @@ def prepared(
     judge = Judge(outcome, measured(arguments["spec"], given), own, set(arguments["libraries"]))
     scope: dict[str, Any] = {"__name__": "__main__", "__builtins__": Names(python, namespace, arguments["names"])}
     scope |= given | {arguments["judge"]: judge}
+    outcome["scope"] = scope  # emptied when the test is over: what it defined is not for the cells behind it
     for name, code in arguments["functions"].items():
         old = given.get(name)
         if type(old) is FUNCTION and old.__closure__ is None and old.__globals__ is namespace:

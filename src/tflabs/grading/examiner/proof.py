@@ -43,10 +43,12 @@ agent.prepared = {{arguments["number"]: prepared(arguments, given, namespace, py
 for served in agent._agents.values():
     if type(served) is not agent.Agent or not set(vars(served)).isdisjoint(vars(agent.Agent)):
         outcome["changed"].add(agent.__name__ + ".Agent")
+arguments.clear()  # once the test is over, nothing holds its code
 answer = ""
 """
 _OUTCOME = """
 outcome = outcomes.pop(arguments)
+outcome.pop("scope").clear()
 answer = "\\n".join([str(outcome["ended"]), outcome["refused"].replace("\\n", " "), "\\t".join(outcome["changed"])])
 answer += "\\n" + outcome["failure"]
 """
