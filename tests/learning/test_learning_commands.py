@@ -295,6 +295,19 @@ def test_watch_checks_again_on_each_save(course: Course, notebook: Path) -> None
     assert "5 of 5 points" in output
 
 
+def test_watch_without_names_waits_for_a_lab_to_be_begun(course: Course, notebook: Path) -> None:
+    toy.save(toy.learner_notebook(course), notebook)
+    record = course.root / "work" / ".tflabs" / "progress.json"
+    with running(course, "watch") as process:
+        time.sleep(1)
+        assert process.poll() is None and not record.exists()
+        toy.save(toy.solved(course), notebook)
+        wait_for(record.exists)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0 and "5 of 5 points" in output
+
+
 def test_study_copies_the_labs_and_serves_them(course: Course) -> None:
     with running(course, "study", "--no-browser") as process:
         assert process.stderr is not None
