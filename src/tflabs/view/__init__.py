@@ -9,12 +9,15 @@ from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
 from .picture import Picture
+from .protocol import Call, protocol
 from .session_cache import session_cache
+from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
 from .timeline import timeline
 
 __all__ = [
+    "Call",
     "Exchange",
     "Lowered",
     "Picture",
@@ -27,8 +30,10 @@ __all__ = [
     "lowering",
     "lowering_stage",
     "partitions",
+    "protocol",
     "session_cache",
     "space_time",
+    "spread",
     "staleness_histogram",
     "staleness_player",
     "stepper",
