@@ -15,27 +15,33 @@ from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
 from .timeline import timeline
+from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
     "Call",
     "Exchange",
     "Lowered",
     "Picture",
+    "Span",
     "Step",
+    "activity",
     "dispatch",
     "graph",
     "hlo",
+    "input_player",
     "kernels",
     "loss_curves",
     "lowering",
     "lowering_stage",
     "partitions",
     "protocol",
+    "record_fields",
     "session_cache",
     "space_time",
     "spread",
     "staleness_histogram",
     "staleness_player",
+    "step_activity",
     "stepper",
     "timeline",
 ]
