@@ -5,6 +5,7 @@ Every function takes TensorFlow's own objects and returns a `Picture`, or an ipy
 
 from .dispatch import dispatch
 from .graph import graph
+from .graph_text import graph_text
 from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
@@ -15,6 +16,7 @@ from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
 from .timeline import timeline
+from .two_sessions import two_sessions
 from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "activity",
     "dispatch",
     "graph",
+    "graph_text",
     "hlo",
     "input_player",
     "kernels",
@@ -44,4 +47,5 @@ __all__ = [
     "step_activity",
     "stepper",
     "timeline",
+    "two_sessions",
 ]
