@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from view_svg_checks import check_page, check_pixels, parse, texts
+from view_widgets import controls, html
 
 from tflabs.view import spread
 from tflabs.view.spread import Letter, SpreadModel
@@ -25,20 +26,6 @@ def graph(tf: Any) -> Any:
             tf.raw_ops.AddV2(x=double, y=square, name="total")
             tf.raw_ops.Neg(x=double, name="unused")
     return drawn.as_graph_def()
-
-
-def controls(widget: Any) -> dict[str, Any]:
-    """All controls below a widget: choosers by the node that they move, buttons by their words."""
-    words = [*getattr(widget, "tooltips", ()), getattr(widget, "description", "")][0]
-    found = {words.partition(" on ")[0]: widget}
-    for child in getattr(widget, "children", ()):
-        found |= controls(child)
-    return found
-
-
-def html(widget: Any) -> list[str]:
-    own = [widget.value] if type(widget).__name__ == "HTML" else []
-    return own + [text for child in getattr(widget, "children", ()) for text in html(child)]
 
 
 def test_nodes_start_where_the_graph_has_them(graph: Any) -> None:

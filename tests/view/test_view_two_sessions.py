@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import view_svg_checks as checks
+from view_widgets import controls
 
 from tflabs.view import two_sessions
 from tflabs.view.two_sessions import Held, ProgramModel, State, after, held_picture
@@ -40,14 +41,6 @@ def graph(tf: Any) -> Any:
         queue.is_closed(name="is_closed")
         queue.close(name="close")
     return made
-
-
-def controls(widget: Any) -> dict[str, Any]:
-    """All controls below a widget, by description or class."""
-    found = {getattr(widget, "description", "") or type(widget).__name__: widget}
-    for child in getattr(widget, "children", ()):
-        found |= controls(child)
-    return found
 
 
 def shown(widget: Any) -> str:
