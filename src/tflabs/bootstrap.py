@@ -135,13 +135,14 @@ def run(command: list[str], count: int = 0) -> None:
 def show_progress(lines: Iterable[str], count: int) -> None:
     """Make pip's hundreds of lines one that counts; in a log, where a line cannot be written over, a few."""
     at_hand = 0
+    on_terminal = sys.stderr.isatty()
+    before, after = ("\r", "") if on_terminal else ("", "\n")
     for line in lines:
         at_hand += line.lstrip().startswith("Collecting ")
         if line.startswith("Installing collected packages"):
-            print(f"\ntflabs: unpacking {at_hand} packages (a minute or two)", file=sys.stderr, flush=True)
-        elif line.lstrip().startswith("Collecting ") and (sys.stderr.isatty() or at_hand % 40 == 0):
-            end = "" if sys.stderr.isatty() else "\n"
-            print(f"\rtflabs: fetched {at_hand} of {count} packages", end=end, file=sys.stderr, flush=True)
+            print(f"{before}tflabs: unpacking {at_hand} packages (a minute or two)", file=sys.stderr, flush=True)
+        elif line.lstrip().startswith("Collecting ") and (on_terminal or at_hand % 40 == 0):
+            print(f"{before}tflabs: fetched {at_hand} of {count} packages", end=after, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

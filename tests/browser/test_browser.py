@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 import toy
 from tflabs.authoring.solved import solved
@@ -66,10 +66,11 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def browser() -> Iterator[BrowserContext]:
+    """One context for all tests: what JupyterLab loads is in its cache after the first."""
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
+        yield running.new_context(viewport={"width": 1280, "height": 1000})
         running.close()
 
 
@@ -108,8 +109,8 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def page(browser: Browser, site: Site) -> Iterator[Page]:
-    opened = browser.new_page(viewport={"width": 1280, "height": 1000})
+def page(browser: BrowserContext, site: Site) -> Iterator[Page]:
+    opened = browser.new_page()
     opened.set_default_timeout(30_000)
     yield opened
     opened.close()
@@ -212,7 +213,7 @@ def run_all(page: Page) -> None:
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']:visible")
     page.get_by_role("menuitem", name="Run", exact=True).click()
     page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    page.wait_for_function(ALL_DONE, timeout=300_000)
+    page.wait_for_function(ALL_DONE, timeout=300_000, polling=500)  # not at each frame: it walks the whole page
 
 
 ALL_DONE = """

@@ -163,7 +163,8 @@ def test_every_command_explains_itself(course: Course) -> None:
     overview = tflabs(course, "--help").stdout
     for command in ("study", "check", "watch", "progress", "reset", "solution", "build", "verify", "test"):
         assert command in overview
-        assert command in tflabs(course, command, "--help").stdout
+        explained = tflabs(course, command, "--help")
+        assert explained.returncode == 0 and f"Usage: tflabs {command}" in explained.stdout
 
 
 def test_misuse_is_one_line(course: Course) -> None:
@@ -298,6 +299,20 @@ def test_watch_checks_again_on_each_save(course: Course, notebook: Path) -> None
         output, errors = process.communicate(timeout=20)
     assert process.returncode == 0 and "watching ended" in errors and "Traceback" not in errors
     assert "5 of 5 points" in output
+
+
+def test_watch_without_names_waits_for_a_lab_to_be_begun(course: Course, notebook: Path) -> None:
+    toy.save(toy.learner_notebook(course), notebook)
+    record = course.root / "work" / ".tflabs" / "progress.json"
+    with running(course, "watch") as process:
+        assert process.stdout is not None
+        assert "no lab is begun yet" in process.stdout.readline()
+        assert not record.exists()
+        toy.save(toy.solved(course), notebook)
+        wait_for(record.exists)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0 and "5 of 5 points" in output
 
 
 def test_study_copies_the_labs_and_serves_them(course: Course) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import view_svg_checks as checks
+from view_widgets import controls, html
 
 from tflabs.view import Picture, dispatch
 from tflabs.view.dispatch import Choice, DispatchModel, dispatched, kernel_choice, run_nodes
@@ -38,19 +39,6 @@ def nodes(session: Any) -> dict[str, Any]:
 
 def words(picture: Picture) -> list[str]:
     return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
-
-
-def controls(widget: Any) -> dict[str, Any]:
-    """All buttons and lists below a widget, by description."""
-    found = {getattr(widget, "description", ""): widget}
-    for child in getattr(widget, "children", ()):
-        found |= controls(child)
-    return found
-
-
-def html(widget: Any) -> list[str]:
-    own = [widget.value] if type(widget).__name__ == "HTML" else []
-    return own + [text for child in getattr(widget, "children", ()) for text in html(child)]
 
 
 def test_the_first_device_with_a_kernel_is_chosen(session: Any) -> None:

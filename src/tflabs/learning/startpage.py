@@ -16,6 +16,7 @@ import ipywidgets as widgets
 from tflabs.course.build import read_source
 from tflabs.course.layout import Course, find_course
 from tflabs.course.syllabus import Section, Syllabus, Unit, read_syllabus
+from tflabs.errors import UserError
 from tflabs.grading.grade import UNANSWERED
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import is_done, next_lab
@@ -40,7 +41,8 @@ class StartPage:
 
     def __init__(self, course: Course, syllabus: Syllabus, workspace: Workspace) -> None:
         self.course, self.syllabus, self.workspace = course, syllabus, workspace
-        self.written = [section for section in syllabus.sections if section.id in released_labs(course)]
+        released = released_labs(course)
+        self.written = [section for section in syllabus.sections if section.id in released]
         self.head = widgets.Output()
         self.labels = {section.id: widgets.HTML(layout={"flex": "1 1 auto", "margin": "0"}) for section in self.written}
         self.results = {section.id: widgets.Output(layout={"margin": "0 0 0 1.4em"}) for section in self.written}
@@ -62,9 +64,13 @@ class StartPage:
         self.results[lab].outputs = ()
 
         def work() -> None:
-            show(self.results[lab], check_result(lab, self.course, self.workspace))
-            button.disabled, button.description = False, "Check"
-            self.refresh()
+            try:
+                show(self.results[lab], check_result(lab, self.course, self.workspace))
+                self.refresh()
+            except (OSError, UserError) as error:
+                show(self.results[lab], f"<pre>{html.escape(str(error))}</pre>")
+            finally:
+                button.disabled, button.description = False, "Check"
 
         threading.Thread(target=work, daemon=True).start()
 
@@ -123,9 +129,13 @@ def show(output: Any, markdown: str) -> None:
 
 
 def check_result(lab: str, course: Course, workspace: Workspace) -> str:
-    """Check a lab and say in Markdown what became of each exercise."""
-    path = workspace.notebook(lab)
-    saved = datetime.fromtimestamp(path.stat().st_mtime if path.exists() else 0)
+    """Check a lab and say in Markdown what became of each exercise.
+
+    Raises:
+        OSError: there is no notebook of the lab.
+        UserError: the lab itself cannot be read.
+    """
+    saved = datetime.fromtimestamp(workspace.notebook(lab).stat().st_mtime)
     command = [sys.executable, "-m", "tflabs", "check", lab, "--json", "--dir", str(workspace.root)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:

@@ -25,6 +25,8 @@ INTERVAL = 0.1  # seconds between two looks at the files
 def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[str], console: Console) -> None:
     """Watch the notebooks of these labs, or of all that are begun, until interrupted; one screen, always current."""
     views: dict[str, RenderableType] = {lab: Text(f"{lab}: waiting for its first check") for lab in labs}
+    if not labs and not any(_is_begun(workspace, lab) for lab in released_labs(course)):
+        console.print(f"no lab is begun yet; watching {workspace.root}", markup=False, soft_wrap=True)
     try:
         with (
             place_for_own_work((str(course.root),)) as place,

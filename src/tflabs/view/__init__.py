@@ -5,32 +5,47 @@ Every function takes TensorFlow's own objects and returns a `Picture`, or an ipy
 
 from .dispatch import dispatch
 from .graph import graph
+from .graph_text import graph_text
 from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
 from .picture import Picture
+from .protocol import Call, protocol
 from .session_cache import session_cache
+from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
 from .timeline import timeline
+from .two_sessions import two_sessions
+from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
+    "Call",
     "Exchange",
     "Lowered",
     "Picture",
+    "Span",
     "Step",
+    "activity",
     "dispatch",
     "graph",
+    "graph_text",
     "hlo",
+    "input_player",
     "kernels",
     "loss_curves",
     "lowering",
     "lowering_stage",
     "partitions",
+    "protocol",
+    "record_fields",
     "session_cache",
     "space_time",
+    "spread",
     "staleness_histogram",
     "staleness_player",
+    "step_activity",
     "stepper",
     "timeline",
+    "two_sessions",
 ]

@@ -1,7 +1,8 @@
-"""What the players have in common: buttons, and what they say when a step fails."""
+"""What the players have in common: buttons, what they feed to a step, and what they say when it fails."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -10,6 +11,18 @@ def button(words: str) -> Any:
     import ipywidgets as widgets
 
     return widgets.Button(description=words, layout=widgets.Layout(width="auto", min_width="max-content"))
+
+
+def ones(graph: Any, tensors: Sequence[str]) -> dict[str, Any]:
+    """An array of ones for each named tensor of a `tf.Graph`; sizes that are not known are 1."""
+    import numpy as np
+
+    values = {}
+    for name in tensors:
+        tensor = graph.get_tensor_by_name(name)
+        shape = [size or 1 for size in tensor.shape.as_list()] if tensor.shape.rank is not None else []
+        values[name] = np.ones(shape, tensor.dtype.as_numpy_dtype)
+    return values
 
 
 def telling_line(error: Exception) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .controls import button, telling_line
+from .controls import button, ones, telling_line
 from .draw import Header, escape, hue_entry
 from .graph import read_any
 from .picture import Picture
@@ -100,14 +100,9 @@ def run_nodes(session: Any, fetches: Sequence[str], feeds: Sequence[str]) -> lis
     Raises:
         whatever `session.run` raises.
     """
-    import numpy as np
     import tensorflow as tf
 
-    values = {}
-    for name in feeds:
-        tensor = session.graph.get_tensor_by_name(name)
-        shape = [size or 1 for size in tensor.shape.as_list()] if tensor.shape.rank is not None else []
-        values[name] = np.ones(shape, tensor.dtype.as_numpy_dtype)
+    values = ones(session.graph, feeds)
     operations = [session.graph.get_operation_by_name(name) for name in fetches]
     asked = [item for operation in operations for item in (operation.outputs or [operation])]
     options = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE)

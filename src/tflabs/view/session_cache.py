@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from .controls import button, telling_line
+from .controls import button, ones, telling_line
 from .draw import NAME, Entry, Header, Line, block, escape, num, path, rect, swatch, text
 from .layout import Rect
 from .picture import Picture
@@ -203,14 +203,9 @@ def run_step(session: Any, feeds: Sequence[str], fetches: Sequence[str], targets
     Raises:
         whatever `session.run` raises.
     """
-    import numpy as np
     import tensorflow as tf
 
-    values = {}
-    for name in feeds:
-        tensor = session.graph.get_tensor_by_name(name)
-        shape = [size or 1 for size in tensor.shape.as_list()] if tensor.shape.rank is not None else []
-        values[name] = np.ones(shape, tensor.dtype.as_numpy_dtype)
+    values = ones(session.graph, feeds)
     metadata = tf.compat.v1.RunMetadata()
     options = tf.compat.v1.RunOptions(output_partition_graphs=True)
     session.run([*fetches, *targets], values, options=options, run_metadata=metadata)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from .controls import button
 from .draw import NAME, SMALL, Entry, Header, arrow_head, hue_entry, mark, num, path, rect, swatch, text
 from .layout import Point, Rect
 from .picture import Picture
@@ -399,7 +400,7 @@ def staleness_player(train: Train, *, steps: int = 240, shown: int = 48) -> Any:
 
     workers, fetch, push = slider("workers", 3, 8), slider("fetch every", 2, 8), slider("push every", 1, 8)
     order = widgets.Dropdown(options=INTERLEAVINGS, value="at random", description="interleaving")
-    again = widgets.Button(description="another draw", layout=widgets.Layout(width="auto"))
+    again = button("another draw")
     pictures = [widgets.HTML() for _ in range(3)]
     seed = [0]
 

@@ -252,7 +252,7 @@ def _draw_bar(placed: Placed, left: float, top: float, hue: int) -> str:
     index = hue % len(HUES)
     parts = [rect(face, f"tint{index}" if placed.width > 5 else f"solid{index}", extra=' stroke-width="1"')]
     if bar.transfer:
-        parts.append(_hatch(face, index))
+        parts.append(hatching(face, index))
     if placed.label == "inside":
         parts.append(text(x + placed.width / 2, y + 12.5, bar.name, SMALL, anchor="middle"))
     elif placed.label == "beside":
@@ -263,8 +263,8 @@ def _draw_bar(placed: Placed, left: float, top: float, hue: int) -> str:
     return f'<g class="bar" data-name="{escape(bar.name)}"><title>{words}</title>{"".join(parts)}</g>'
 
 
-def _hatch(face: Rect, index: int) -> str:
-    """Diagonal lines inside a rectangle, as one path: converters differ in how they draw patterns."""
+def hatching(face: Rect, index: int) -> str:
+    """Draws diagonal lines inside a rectangle, as one path: converters differ in how they draw patterns."""
     lines = []
     step = 5.0
     for k in range(int((face.w + face.h) / step) + 1):
@@ -279,7 +279,7 @@ def _entries(bars: Iterable[Bar]) -> list[Entry]:
     if not any(bar.transfer for bar in bars):
         return []
     face = Rect(2, 0, 18, 14)
-    return [Entry(rect(face, "card") + _hatch(face, 0), "Send or Recv")]
+    return [Entry(rect(face, "card") + hatching(face, 0), "Send or Recv")]
 
 
 def _describe(bars: Sequence[Bar], devices: Sequence[str], end: float, lanes: str) -> str:
