@@ -289,3 +289,39 @@ print(f"call {mean(lambda: keep(1)):.0f} µs, bare exchange {echo:.0f} µs")
     )
     print(result.stdout)
     assert result.state == "ok", result
+
+
+def test_a_shared_folder_is_the_learners(honest: Rig) -> None:
+    honest.learner(
+        """
+import os
+from pathlib import Path
+def grow(path): Path(path, "b").write_bytes(Path(path, "a").read_bytes() + b"!")
+def exists(path): return os.path.isdir(path)
+def lie(path):
+    from tflabs.runtime.folders import LocalDisk
+    LocalDisk.read = lambda self, folder: {"../../out": b"", "a": 1}
+"""
+    )
+    result = honest.test(
+        """
+from tflabs.runtime import shared_folder
+with shared_folder({"under/a": b"x", "a": b"1"}) as folder:
+    grow(folder.path)
+    assert folder.files() == {"a": b"1", "b": b"1!", "under/a": b"x"}
+    assert exists(folder.path)
+    with folder.snapshot() as here:
+        assert open(f"{here}/b", "rb").read() == b"1!"
+assert not exists(folder.path)
+"""
+    )
+    assert result.state == "ok", result
+    cut = honest.test(
+        "with shared_folder() as folder:\n    print(folder.path, flush=True)\n    while True: pass", cell_seconds=0.5
+    )
+    assert cut.state == "timeout", cut
+    honest.learner(f"left = exists({cut.stdout.strip()!r})")
+    assert "False" in honest.learner("print(left)")
+    forged = honest.test("with shared_folder() as folder:\n    lie(folder.path)\n    folder.files()")
+    assert forged.state == "protocol", forged
+    honest.restart_kernel()

@@ -68,6 +68,7 @@ class Agent:
         self._buffers: dict[int, io.StringIO] = {}
         self._withheld: dict[int, Any] = {}  # what ends each block of `withheld` of the test's
         self._blocks = 0
+        self._folders: set[str] = set()  # that are shared with the test
         self._main = threading.main_thread().ident
         self._can_interrupt = False  # whether the main thread is in the learner's code
         control = self._connect("control", 0)
@@ -86,6 +87,8 @@ class Agent:
             channel.close()
             for number in list(self._withheld):  # a test that was cut short
                 self._do_restore(number)
+            for folder in list(self._folders):
+                self._do_remove(folder)
 
     def _connect(self, role: str, number: int) -> Channel:
         connection = socket.socket(socket.AF_UNIX)
@@ -257,3 +260,15 @@ class Agent:
         if restore is not None:
             restore()
         return "ok", None
+
+    def _do_folder(self, action: str, *arguments: Any) -> tuple[Any, ...]:
+        from tflabs.runtime.folders import LocalDisk
+
+        found = getattr(LocalDisk(), action)(*arguments)
+        if action == "make":
+            self._folders.add(found)
+        return "ok", found
+
+    def _do_remove(self, folder: str) -> tuple[Any, ...]:
+        self._folders.discard(folder)
+        return self._do_folder("remove", folder)

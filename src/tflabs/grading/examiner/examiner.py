@@ -23,6 +23,7 @@ from typing import Any
 from tflabs.grading.examiner import codec
 from tflabs.grading.examiner.cells import Cells, quiet_message
 from tflabs.grading.examiner.channel import Channel
+from tflabs.grading.examiner.disk import Disk
 from tflabs.grading.examiner.errors import (
     CallTimeout,
     CellTimeout,
@@ -125,7 +126,7 @@ class Examiner:
         elif task.kind == "there":
             self._run_there(task, cell)
         else:
-            with self._withholding():
+            with self._acting_there():
                 self._cells.run(task.name, task.source)
 
     def _run_there(self, task: Task, cell: Cell) -> None:
@@ -193,19 +194,20 @@ class Examiner:
             yield
 
     @contextlib.contextmanager
-    def _withholding(self) -> Iterator[None]:
-        """`withheld` acts in the learner's process. Here the names stay: what a test takes as true is made with them.
+    def _acting_there(self) -> Iterator[None]:
+        """`withheld` and `shared_folder` act in the learner's process.
 
-        The learner's process is asked, no more: one that was modified can say that it did and not do it.
+        Here the names stay: what a test takes as true is made with them. The learner's process is asked, no more: one
+        that was modified can say that it did and not do it.
         """
-        from tflabs.runtime import withholding
+        from tflabs.runtime import folders, withholding
 
-        install = withholding._install
-        withholding._install = self._link.withhold  # the only seam, see there
+        install, disk = withholding._install, folders._disk
+        withholding._install, folders._disk = self._link.withhold, Disk(self._link)  # the only seams, see there
         try:
             yield
         finally:
-            withholding._install = install
+            withholding._install, folders._disk = install, disk
 
 
 class _Capped(io.StringIO):

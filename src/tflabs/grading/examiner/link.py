@@ -35,6 +35,7 @@ MAX_HELLO = 256  # bytes of the first message of a connection
 MAX_STDOUT = 200_000
 PATIENCE = 10.0  # seconds in which the learner's process must connect
 GRACE = 3.0  # seconds in which it must answer after it was interrupted
+ENDS = ("restore", "remove")  # of `withheld` and `shared_folder`: done also when the cell's time is over
 ROLES = ("main", "control", "call", "back", "witness")
 
 
@@ -236,7 +237,7 @@ class Link:
         cell = self._current()
         if isinstance(cell.failure, LearnerGone | ProtocolError):
             raise cell.failure
-        if operation not in ("withhold", "restore", "records"):
+        if operation not in (*ENDS, "withhold", "records", "folder"):
             cell.calls += 1
         try:
             if not cell.announced:
@@ -274,8 +275,7 @@ class Link:
         sequence = next(self._numbers)
         message = codec.dumps(["ask", sequence, self.values.dropped(), operation, *arguments], self.values.encode)
         now = time.monotonic()
-        # A block of `withheld` is ended in the learner's process also when the cell's time is over.
-        until = now + GRACE if operation == "restore" else min(now + cell.call_seconds, cell.deadline)
+        until = now + GRACE if operation in ENDS else min(now + cell.call_seconds, cell.deadline)
         try:
             channel.send(message, until)
             return self._reply(cell, channel, sequence, until)
