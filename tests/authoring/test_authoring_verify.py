@@ -152,5 +152,5 @@ def test_nothing_is_written(course: Course) -> None:
 
 def test_a_test_that_only_the_notebook_can_run_is_found(tmp_path: Path) -> None:
     found = planted(tmp_path, ('assert double(2) == 4, f"', 'assert globals()["double"](2) == 4, f"'))
-    assert [line for line in found if "is right, but loses points through the examiner: KeyError" in line]
-    assert all("through the examiner" in line for line in found)
+    assert len(found) == 1, found  # nothing is said of answers
+    assert "double-test: the solution" in found[0] and "through the examiner: error: KeyError" in found[0]

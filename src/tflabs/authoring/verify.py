@@ -79,6 +79,7 @@ def verify(
     only: str | None = None,
     jobs: int = 2,
     cold: bool = True,
+    modes: tuple[Mode, ...] = tuple(Mode),
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Proof:
     """Prove one lab.
@@ -89,6 +90,7 @@ def verify(
         only: try the answers to this exercise alone (for an author at work).
         jobs: how many kernels run at a time.
         cold: run the solved notebook in a new process too, top to bottom, its time and memory measured.
+        modes: where the tests run on the answers; both must say the same of each.
         on_step: told what is being tried.
     """
     built = build_lab(course, section.id)
@@ -104,7 +106,7 @@ def verify(
     kernels = place.cold(section.environment), place.kernels(section.preload, section.environment)
     spawn = place.examiner(section.preload, section.environment)
     with tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch:
-        trial = _Trial(lab, release, *kernels, spawn, Path(scratch), proof, on_step)
+        trial = _Trial(lab, release, *kernels, spawn, Path(scratch), proof, modes, on_step)
         asyncio.run(trial.run(answers, only, jobs, cold))
     return proof
 
@@ -141,6 +143,7 @@ class _Trial:
     spawn: Spawn
     scratch: Path
     proof: Proof
+    modes: tuple[Mode, ...]
     on_step: Callable[[str], None]
 
     async def run(self, answers: list[Answer], only: str | None, jobs: int, cold: bool) -> None:
@@ -242,38 +245,31 @@ class _Trial:
         One kernel for all is what makes the proof of many labs affordable. Whatever is not as it should be there is
         tried again, each answer alone in a new kernel, and then only that decides.
         """
-        verdicts = await self._verdicts(exercises, answers, leant_on, Mode.NOTEBOOK)
-        for answer, verdict in zip(answers, verdicts, strict=True):
-            self._record(answer, verdict)
-        verdicts = await self._verdicts(exercises, answers, leant_on, Mode.EXAMINER)
-        for answer, verdict in zip(answers, verdicts, strict=True):
-            self._compare(answer, verdict)
+        for mode in self.modes:
+            verdicts = await self._verdicts(exercises, answers, leant_on, mode)
+            if verdicts is None:
+                return
+            for answer, verdict in zip(answers, verdicts, strict=True):
+                self._judge(answer, verdict, mode)
+                if mode is self.modes[0]:
+                    self._count(answer, verdict)
 
     async def _verdicts(
         self, exercises: list[Exercise], answers: list[Answer], leant_on: set[str], mode: Mode
-    ) -> list[_Verdict]:
-        """One verdict for each answer; what is not as it should be was tried alone."""
-        verdicts, spoilt = await self._together(exercises, answers, mode)
+    ) -> list[_Verdict] | None:
+        """One verdict for each answer; what is not as it should be was tried alone. None if our own solution fails."""
+        together = await self._together(exercises, answers, mode)
+        if together is None:
+            return None
+        verdicts, spoilt = together
         for number, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True)):
             if spoilt or answer.exercise in leant_on or verdict.passed != answer.is_right or verdict.faults:
                 verdicts[number] = await self._alone(answer, mode)
         return verdicts
 
-    def _compare(self, answer: Answer, verdict: _Verdict) -> None:
-        """Findings for what the examiner says of an answer, where it is not what the answer deserves."""
-        where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
-        if answer.is_right and not verdict.passed:
-            self._find(f"{where} is right, but loses points{Mode.EXAMINER.value}: {verdict.reason}")
-        if not answer.is_right and verdict.passed:
-            self._find(f"{where} is wrong, but gets all points{Mode.EXAMINER.value}")
-        for fault in verdict.faults:
-            self._find(f"{where} {fault}{Mode.EXAMINER.value}")
-        for other, message in verdict.harm:
-            self._find(f"{where} costs the points of {other} too{Mode.EXAMINER.value}: {message}")
-
     async def _together(
         self, exercises: list[Exercise], answers: list[Answer], mode: Mode
-    ) -> tuple[list[_Verdict], bool]:
+    ) -> tuple[list[_Verdict], bool] | None:
         """The verdicts in one kernel; whether an answer spoilt it, so that our solution no longer passes at its end.
 
         The kernel begins with our solution, on other random cases than before and without the cells that are not
@@ -291,7 +287,8 @@ class _Trial:
         plan += [(None, cell) for cell in every_test]
         runs = await self._run([cell for _, cell in plan], mode)
         what = f"the solution, run without the cells that are not graded{mode.value}"
-        self._must_be_perfect(runs[: len(graded)], what)
+        if not self._must_be_perfect(runs[: len(graded)], what):
+            return None  # then a test that fails says nothing of an answer
         for run in runs[: len(graded)]:
             if run.state == "ok" and not run.asked:
                 self._find(f"{run.grade_id}: the test passes without asking anything of the learner's code")
@@ -319,23 +316,27 @@ class _Trial:
         reason = "" if failed is None else f"{failed.ename or failed.state}: {failed.evalue[:300]}"
         return _Verdict(failed is None, reason, faults, [])
 
-    def _record(self, answer: Answer, verdict: _Verdict) -> None:
+    def _count(self, answer: Answer, verdict: _Verdict) -> None:
         row = self.proof.exercises[answer.exercise]
-        where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
         if answer.is_right:
             row.right_tried += 1
             row.right_accepted += verdict.passed
-            if not verdict.passed:
-                self._find(f"{where} is right, but loses points: {verdict.reason}")
         else:
             row.wrong_tried += 1
             row.wrong_caught += not verdict.passed
-            if verdict.passed:
-                self._find(f"{where} is wrong, but gets all {row.points:g} points")
+
+    def _judge(self, answer: Answer, verdict: _Verdict, mode: Mode) -> None:
+        """Findings where the tests do not say of an answer what it deserves."""
+        where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
+        if answer.is_right and not verdict.passed:
+            self._find(f"{where} is right, but loses points{mode.value}: {verdict.reason}")
+        if not answer.is_right and verdict.passed:
+            points = self.proof.exercises[answer.exercise].points
+            self._find(f"{where} is wrong, but gets all {points:g} points{mode.value}")
         for fault in verdict.faults:
-            self._find(f"{where} {fault}")
+            self._find(f"{where} {fault}{mode.value}")
         for other, message in verdict.harm:
-            self._find(f"{where} costs the points of {other} too: {message}")
+            self._find(f"{where} costs the points of {other} too{mode.value}: {message}")
 
     def _harm(self, runs: list[CellRun], exercise: str) -> list[tuple[str, str]]:
         """The other exercises that lost points, and why."""
@@ -371,11 +372,13 @@ class _Trial:
     def _find(self, finding: str) -> None:
         self.proof.findings.append(finding)
 
-    def _must_be_perfect(self, runs: list[CellRun], what: str) -> None:
-        for run in runs:
-            if run.state != "ok":
-                self._find(f"{run.grade_id or run.id}: {what}: {run.state}: {run.ename}: {run.evalue[:300]}")
+    def _must_be_perfect(self, runs: list[CellRun], what: str) -> bool:
+        """Findings for what fails or writes to stderr; whether everything ran."""
+        failed = [run for run in runs if run.state != "ok"]
+        for run in failed:
+            self._find(f"{run.grade_id or run.id}: {what}: {run.state}: {run.ename}: {run.evalue[:300]}")
         self._must_be_silent(runs, what)
+        return not failed
 
     def _must_be_silent(self, runs: list[CellRun], what: str) -> None:
         for run in runs:
