@@ -64,8 +64,11 @@ def test_a_solved_notebook_gets_every_point_and_an_untouched_one_none(course: Co
     ("answer", "message"),
     [
         ("def double(x): return 4", "found 4"),
-        ("def double(x): return y", "NameError: name 'y' is not defined"),
-        ("def double(x) return", "your cell for this exercise did not run: SyntaxError"),
+        ("def double(x):\n    return y", "NameError: name 'y' is not defined (line 2 of your cell: return y)"),
+        ("def inner(x): return [][x]\ndef double(x):\n    return inner(x)", "(line 1 of your cell: def inner(x): ret"),
+        ("def double(x) return", "SyntaxError: expected ':' (line 1 of your cell: def double(x) return)"),
+        ("import math\nmath.sqrt(-1)", "ValueError: math domain error (line 2 of your cell: math.sqrt(-1))"),
+        ("def double(x):\n    if type(x) is int: return x + x\n    raise KeyError", "(line 3 of your cell: raise KeyE"),
         ("import os\ndef double(x): os._exit(1)", "it ended the kernel"),
         ("def double(x):\n    while True: pass", "it did not end within 3 seconds"),
         ("def double(x): raise SystemExit(1)", "your code raised SystemExit"),
@@ -150,7 +153,7 @@ def double(x):
     raise ValueError([m for m in marks if any(m in s for s in seen)])
 """
     report = graded(course, toy.learner_notebook(course, double=spy), warm)
-    assert messages(report)[1] == "ValueError: []"
+    assert messages(report)[1].startswith("ValueError: [] (line 6 of your cell: raise")
 
 
 def test_an_own_cell_that_ends_the_kernel_is_told(course: Course, warm: Room) -> None:

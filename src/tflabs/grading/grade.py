@@ -110,7 +110,7 @@ def explain(exercise: Exercise, answer: CellRun | None, test: CellRun | None) ->
     if test.state == "error" and test.ename == "NotImplementedError":
         return UNANSWERED if not test.evalue else _cut(f"NotImplementedError: {test.evalue}")
     if test.state == "error" and test.ename == "AssertionError":
-        return _cut(test.evalue or "an assertion of the test failed")
+        return _cut(_located(test.evalue or "an assertion of the test failed", test))
     return _cut(_what(test))
 
 
@@ -125,7 +125,11 @@ def _what(run: CellRun) -> str:
         return f"{run.evalue}; it gives no points"
     if run.ename in _EXAMINERS_WORDS:
         return _EXAMINERS_WORDS[run.ename]
-    return f"{run.ename}: {run.evalue}" if run.evalue else run.ename
+    return _located(f"{run.ename}: {run.evalue}" if run.evalue else run.ename, run)
+
+
+def _located(text: str, run: CellRun) -> str:
+    return f"{text} ({run.where})" if run.where else text
 
 
 def _notes(runs: list[CellRun]) -> list[str]:

@@ -16,8 +16,10 @@ from tflabs.grading.examinations import CALL_SECONDS, Examination
 from tflabs.grading.examiner.marks import judged_in_kernel
 from tflabs.grading.examiner.report import CellResult
 from tflabs.grading.kernels import Kernels, stop
+from tflabs.grading.whereabouts import in_cell, in_trace
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+PLACE_OF_SYNTAX = re.compile(r" \(\d+\.py, line \d+\)$")  # a file that nobody knows
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class CellRun:
     memory that the kernel and its child processes held while the cell ran (MiB, sampled; 0 where not measured).
     `judged` says whose word it is: the 'examiner', for a test that the learner's process never saw; the 'witness', for
     one that had to run there; the 'kernel', where nobody else was asked.
-    `asked` is False for a test in the examiner that asked nothing of the learner's code. `shown` are the cell's
-    pictures, tables and value (nbformat's display_data and execute_result).
+    `asked` is False for a test in the examiner that asked nothing of the learner's code. `where` is the line of the
+    learner's that raised, if the cell failed for that. `shown` are the cell's pictures, tables and value (nbformat's
+    display_data and execute_result).
     """
 
     id: str
@@ -44,6 +47,7 @@ class CellRun:
     peak_mib: float
     judged: str = "kernel"
     asked: bool = True
+    where: str = ""
     shown: tuple[Any, ...] = ()
 
 
@@ -131,7 +135,10 @@ def _examined(cell: Any, result: CellResult, limits: Limits) -> CellRun:
     seconds = min(CALL_SECONDS, limits.cell_seconds) if result.ename == "CallTimeout" else result.seconds
     texts = result.ename, ANSI.sub("", result.evalue), result.stdout[: limits.output], ""
     judged = "witness" if judged_in_kernel(cell.source) else "examiner"
-    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, judged, result.called)
+    raised = result.trace.rpartition("\n")[2]
+    is_told = bool(raised) and (result.ename == raised or raised in result.evalue)
+    where = in_trace(result.trace) if is_told else ""  # the test may have wanted what was raised
+    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, judged, result.called, where)
 
 
 async def _replay(
@@ -276,7 +283,11 @@ def _cell_run(cell: Any, outputs: list[Any], state: str, seconds: float, peak: f
     error = next((output for output in outputs if output.output_type == "error"), None)
     if state == "ok" and error is not None:
         state = "error"
-    ename, evalue = (str(error.ename), ANSI.sub("", str(error.evalue))) if error is not None else ("", "")
+    ename, evalue, where = "", "", ""
+    if error is not None:
+        ename, evalue = str(error.ename), PLACE_OF_SYNTAX.sub("", ANSI.sub("", str(error.evalue)))
+        if role(cell) != "test":  # a test's lines may be hidden ones
+            where = in_cell(cell.source, ANSI.sub("", "\n".join(error.traceback)))
 
     def stream(name: str) -> str:
         text = "".join(o.text for o in outputs if o.output_type == "stream" and o.name == name)
@@ -284,4 +295,4 @@ def _cell_run(cell: Any, outputs: list[Any], state: str, seconds: float, peak: f
 
     shown = tuple(output for output in outputs if output.output_type in ("display_data", "execute_result"))
     texts = ename, evalue, stream("stdout"), stream("stderr")
-    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, peak, shown=shown)
+    return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, peak, where=where, shown=shown)

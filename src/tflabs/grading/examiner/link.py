@@ -340,7 +340,7 @@ class Link:
         need(isinstance(kind, type) and issubclass(kind, BaseException), "no exception")
         need(arguments is None or type(arguments) is tuple, "no exception")
         need(type(message) is str and type(trace) is str, "no exception")
-        cell.trace = trace[:MAX_TRACE]
+        cell.trace = f"{trace[:MAX_TRACE]}{kind.__name__[:200]}"
         if issubclass(kind, ExaminerError):
             return LearnerExit(f"the learner's code ended with {message[:200]!r}")
         if issubclass(kind, StopIteration | StopAsyncIteration):  # would silently end a loop of the test
