@@ -38,7 +38,6 @@ import contextlib
 import copy
 import random
 import re
-import shutil
 import struct
 import tempfile
 import threading
@@ -52,7 +51,7 @@ import numpy as np
 from tensorflow.core.framework.step_stats_pb2 import StepStats
 from tensorflow.python.lib.io import _pywrap_record_io as record_io
 
-from tflabs.runtime import plain_config, withheld
+from tflabs.runtime import SharedFolder, plain_config, shared_folder, withheld
 
 tf1 = tf.compat.v1
 GraphDef = tf1.GraphDef
@@ -1128,29 +1127,30 @@ def queue_job(records: list[bytes], batch: int, rate: float, steps: int) -> tupl
         return losses, *run(["w:0", "b:0"])
 
 
-def files_in(directory: str) -> dict[str, bytes]:
-    """Every file in a folder, by its path from there."""
-    paths = [path for path in Path(directory).rglob("*") if path.is_file()]
-    return {str(path.relative_to(directory)): path.read_bytes() for path in paths}
+def record_bytes(records: list[bytes]) -> dict[str, bytes]:
+    """The file `train.tfrecord` with these records. Given."""
+    with records_file(records) as path:
+        return {"train.tfrecord": Path(path).read_bytes()}
 
 
-def checkpointed(directory: str) -> dict[str, np.ndarray]:
+def checkpointed(folder: SharedFolder) -> dict[str, np.ndarray]:
     """`w`, `b` and `step` of the latest checkpoint in a folder; AssertionError in words if they are not there."""
-    found = tf.train.latest_checkpoint(directory)
-    there = sorted(files_in(directory)) or "no file"
-    assert found, f"tf.train.latest_checkpoint finds nothing; the folder holds {there}"
-    reader = tf.train.load_checkpoint(found)
-    names = {name: f"{name}/.ATTRIBUTES/VARIABLE_VALUE" for name in ("w", "b", "step")}
-    missing = [name for name in names.values() if not reader.has_tensor(name)]
-    held = sorted(reader.get_variable_to_shape_map())
-    assert not missing, f"the checkpoint lacks {', '.join(missing)}; it holds {held}"
-    return {name: reader.get_tensor(key) for name, key in names.items()}
+    with folder.snapshot() as copy:
+        found = tf.train.latest_checkpoint(copy)
+        there = sorted(folder.files()) or "no file"
+        assert found, f"tf.train.latest_checkpoint finds nothing; the folder holds {there}"
+        reader = tf.train.load_checkpoint(found)
+        names = {name: f"{name}/.ATTRIBUTES/VARIABLE_VALUE" for name in ("w", "b", "step")}
+        missing = [name for name in names.values() if not reader.has_tensor(name)]
+        held = sorted(reader.get_variable_to_shape_map())
+        assert not missing, f"the checkpoint lacks {', '.join(missing)}; it holds {held}"
+        return {name: reader.get_tensor(key) for name, key in names.items()}
 
 
-def without_sessions(train: Callable, path: str, directory: str, *args: object) -> object:
-    """What `train` returns or raises, without sessions."""
+def without_sessions(train: Callable, data: SharedFolder, kept: SharedFolder, *args: object) -> object:
+    """What `train` on the records in `data`, with `kept` as its directory, returns or raises; without sessions."""
     with withheld(*TF_SESSIONS):
-        return outcome(train, path, directory, *args)
+        return outcome(train, f"{data.path}/train.tfrecord", kept.path, *args)
 
 
 def assert_losses(got: object, want: list[float], where: str, hint: str = "") -> None:
@@ -1165,11 +1165,11 @@ def assert_losses(got: object, want: list[float], where: str, hint: str = "") ->
 
 # %% nbgrader={"grade": true, "grade_id": "resume-test", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 records = examples(5, seed=6)  # fewer than one batch
-with records_file(records) as file, tempfile.TemporaryDirectory(prefix="tflabs-workflow-") as kept:
-    first_four = without_sessions(train, file, kept, 4)
-    before = files_in(kept)
-    none = without_sessions(train, file, kept, 0)
-    after = files_in(kept)
+with shared_folder(record_bytes(records)) as data, shared_folder() as kept:
+    first_four = without_sessions(train, data, kept, 4)
+    before = kept.files()
+    none = without_sessions(train, data, kept, 0)
+    after = kept.files()
     real_losses, real_w, real_b = queue_job(records, batch=8, rate=0.1, steps=4)
     assert_losses(first_four, real_losses, "four steps on 5 records in batches of 8")
     saved = checkpointed(kept)
@@ -1194,30 +1194,27 @@ used = before * 7 % 24  # records of the last epoch, at most 10, so that two mor
 where = f"seed {seed}: 24 records, batch 7, rate {rate}"
 records = examples(24, seed=rng.randrange(10**6))
 losses, w, b = queue_job(records, 7, rate, before + 2)
-with records_file(records) as file, tempfile.TemporaryDirectory(prefix="tflabs-workflow-") as folder:
-    one, copied, empty = (str(Path(folder) / name) for name in ("one", "copied", "empty"))
-    Path(one).mkdir()
-    Path(empty).mkdir()
-    got = without_sessions(train, file, one, before - 2, 7, rate)
+with shared_folder(record_bytes(records)) as data, shared_folder() as one:
+    got = without_sessions(train, data, one, before - 2, 7, rate)
     assert_losses(got, losses[: before - 2], f"{where}, steps 0 to {before - 3}")
-    got = without_sessions(train, file, one, 2, 7, rate)
+    got = without_sessions(train, data, one, 2, 7, rate)
     what = f"{where}, steps {before - 2} and {before - 1} after a restart"
     assert_losses(got, losses[before - 2 : before], what, next_record)
-    shutil.copytree(one, copied)
-    kept = files_in(one)
-    with tf.io.TFRecordWriter(file) as writer:
-        for record in examples(used, seed=rng.randrange(10**6)) + records[used:]:
-            writer.write(record)
-    got = without_sessions(train, file, copied, 2, 7, rate)
-    what = f"{where}, steps {before} and {before + 1} in a copy of the folder; the first {used} records, used, are others"
-    assert_losses(got, losses[before:], what, next_record)
-    assert files_in(one) == kept, "training in one directory has changed the files of another"
-    saved = checkpointed(copied)
+    kept = one.files()
+    data.write(record_bytes(examples(used, seed=rng.randrange(10**6)) + records[used:]))
+    with shared_folder(kept) as copied:
+        got = without_sessions(train, data, copied, 2, 7, rate)
+        what = f"{where}, steps {before} and {before + 1} in a copy of the folder; the first {used} records, used, are others"
+        assert_losses(got, losses[before:], what, next_record)
+        saved = checkpointed(copied)
+    assert one.files() == kept, "training in one directory has changed the files of another"
     assert int(saved["step"]) == before + 2, f"{where}: {before + 2} steps were done; the checkpoint says {saved['step']}"
     assert_close(saved["w"], w, f"{where}: w in the checkpoint")
     assert_close(saved["b"], b, f"{where}: b in the checkpoint")
-    assert_losses(without_sessions(train, file, empty, 0), [], f"seed {seed}: no steps in an empty directory")
-    assert files_in(empty) == {}, f"steps=0 must leave an empty directory empty; found {sorted(files_in(empty))}"
+    with shared_folder() as empty:
+        assert_losses(without_sessions(train, data, empty, 0), [], f"seed {seed}: no steps in an empty directory")
+        left = sorted(empty.files())
+    assert left == [], f"steps=0 must leave an empty directory empty; found {left}"
 ### END HIDDEN TESTS
 
 # %% [markdown] after_passing="resume"

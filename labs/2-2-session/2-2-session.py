@@ -1525,16 +1525,17 @@ def lead_a_life(graph, actions, where):
     log, answers, runtime = [], [], tf1.Session(graph=tf.Graph(), config=plain_config())
     with withheld(*TF_SESSIONS):
         session = MiniSession(copy.deepcopy(graph), traced_plan(log, runtime))
+        after = plain([session.hits, session.misses])
         for kind, *arguments in actions:
             del log[:]
-            hits, misses, value, error = session.hits, session.misses, None, None
+            before, value, error = after, None, None
             try:
                 does = {"run": session.run, "extend": session.extend, "close": session.close}[kind]
                 value = does(*copy.deepcopy(arguments))
             except Exception as raised:
                 error = raised
-            plain([hits, misses, session.hits, session.misses])
-            answers.append((value, error, session.hits - hits, session.misses - misses, list(log)))
+            after = plain([session.hits, session.misses])
+            answers.append((value, error, after[0] - before[0], after[1] - before[1], list(log)))
     runtime.close()
     for number, (real, mine) in enumerate(zip(real_life(graph, actions), answers, strict=True)):
         before = ", ".join(in_words(*action) for action in actions[:number][-4:])

@@ -14,12 +14,12 @@ from tflabs.course.files import notebook_text, read_notebook
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import read_syllabus
 from tflabs.errors import UserError
-from tflabs.grading.kernels import WarmServers
+from tflabs.grading.places import place_for_own_work
 
 
 def proof_of(course: Course) -> Proof:
-    with WarmServers() as servers:
-        return verify(course, read_syllabus(course.syllabus).section(toy.LAB), servers)
+    with place_for_own_work((str(course.root),)) as place:
+        return verify(course, read_syllabus(course.syllabus).section(toy.LAB), place)
 
 
 def planted(folder: Path, *changes: tuple[str, str], answers: str = toy.ANSWERS) -> list[str]:
@@ -148,3 +148,9 @@ def test_nothing_is_written(course: Course) -> None:
     assert (
         notebook_text(read_notebook(course.source(toy.LAB))) == build_lab(course, toy.LAB).files[course.source(toy.LAB)]
     )
+
+
+def test_a_test_that_only_the_notebook_can_run_is_found(tmp_path: Path) -> None:
+    found = planted(tmp_path, ('assert double(2) == 4, f"', 'assert globals()["double"](2) == 4, f"'))
+    assert len(found) == 1, found  # nothing is said of answers
+    assert "double-test: the solution" in found[0] and "through the examiner: error: KeyError" in found[0]

@@ -16,20 +16,21 @@ from tflabs.course.build import read_source
 from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course
 from tflabs.errors import UserError
+from tflabs.grading.boxes import Boxes
 from tflabs.grading.grade import grade
-from tflabs.grading.kernels import ColdKernels, Kernels, warm_kernels
+from tflabs.grading.kernels import ColdKernels, Kernels
 from tflabs.grading.report import Report
 from tflabs.grading.run import CellRun, Limits, run_cells
 
 
-@pytest.fixture(scope="module", params=["cold", "warm"])
+@pytest.fixture(scope="module", params=["unconfined", "cold", "warm"])
 def kernels(request: pytest.FixtureRequest) -> Iterator[Kernels]:
     environment = {"TOY": "set"}
-    if request.param == "cold":
+    if request.param == "unconfined":
         yield ColdKernels(environment)
-    else:
-        with warm_kernels(("json",), environment) as warm:
-            yield warm
+        return
+    with Boxes((str(toy.ROOT),)) as boxes:
+        yield boxes.cold(environment) if request.param == "cold" else boxes.kernels(("json",), environment)
 
 
 def run(sources: list[str], kernels: Kernels, folder: Path, **limits: Any) -> list[CellRun]:
@@ -39,7 +40,8 @@ def run(sources: list[str], kernels: Kernels, folder: Path, **limits: Any) -> li
 def test_cells_share_a_kernel_in_the_folder(kernels: Kernels, tmp_path: Path) -> None:
     runs = run(["import os\na = 1", "print(a, os.getcwd(), os.environ['TOY'])"], kernels, tmp_path)
     assert [cell.state for cell in runs] == ["ok", "ok"]
-    assert runs[1].stdout.split() == ["1", str(tmp_path), "set"]
+    folder = str(tmp_path) if isinstance(kernels, ColdKernels) else "/sandbox/work"
+    assert runs[1].stdout.split() == ["1", folder, "set"]
 
 
 def test_errors_and_streams_are_kept(kernels: Kernels, tmp_path: Path) -> None:
@@ -67,6 +69,15 @@ def test_output_is_capped(kernels: Kernels, tmp_path: Path) -> None:
     assert len(cell.stdout) < 150 and cell.stdout.endswith("cut off here")
 
 
+def test_a_flood_of_output_is_dropped_as_it_comes(kernels: Kernels, tmp_path: Path) -> None:
+    lines = "for _ in range(300): print('y' * 10_000)"
+    shown = "from IPython.display import display, HTML\nfor _ in range(20): display(HTML('z' * 1_000_000))"
+    line, many, pictures, after = run(["print('x' * 20_000_000)", lines, shown, "print(1)"], kernels, tmp_path)
+    assert [cell.state for cell in (line, many, pictures, after)] == ["ok"] * 4
+    assert len(line.stdout) < 201_000 and len(many.stdout) < 201_000
+    assert 1 <= len(pictures.shown) <= 5 and after.stdout == "1\n"
+
+
 def test_memory_is_measured(kernels: Kernels, tmp_path: Path) -> None:
     source = "import time\nheld = bytearray(200 * 2**20)\ntime.sleep(0.3)"
     small, large = run(["pass", source], kernels, tmp_path, measure_memory=True)
@@ -82,7 +93,8 @@ def test_no_process_and_no_file_is_left(kernels: Kernels, tmp_path: Path) -> Non
 
 
 def test_a_warm_kernel_holds_nothing_of_the_one_before(tmp_path: Path) -> None:
-    with warm_kernels(("json",), {}) as warm:
+    with Boxes() as boxes:
+        warm = boxes.kernels(("json",), {})
         first = run(["import json, random\njson.mark = 1\nprint(random.random())"], warm, tmp_path)
         second = run(["import json, random\nprint(random.random(), hasattr(json, 'mark'))"], warm, tmp_path)
     assert second[0].stdout.split()[1] == "False"
@@ -90,15 +102,47 @@ def test_a_warm_kernel_holds_nothing_of_the_one_before(tmp_path: Path) -> None:
 
 
 def test_a_module_that_cannot_be_preloaded_is_named() -> None:
-    with pytest.raises(UserError, match="No module named 'nosuchmodule'"), warm_kernels(("nosuchmodule",), {}):
-        pass
+    with Boxes() as boxes, pytest.raises(UserError, match="No module named 'nosuchmodule'"):
+        boxes.kernels(("nosuchmodule",), {})
 
 
 def test_the_fork_server_ends_with_its_context() -> None:
     before = set(psutil.Process().children())
-    with warm_kernels(("json",), {}):
-        (server,) = set(psutil.Process().children()) - before
-    assert not server.is_running()
+    with Boxes() as boxes:
+        boxes.kernels(("json",), {})
+        started = set(psutil.Process().children()) - before
+    assert started and not any(process.is_running() for process in started)
+
+
+def test_where_the_server_does_not_fork_the_kernel_starts_cold(tmp_path: Path) -> None:
+    with Boxes() as boxes:
+        warm = boxes.kernels(("json",), {})
+        os.kill(boxes.kernels(("json",), {}).server.pid, 9)  # type: ignore[union-attr]
+        assert run(["print(1)"], warm, tmp_path)[0].stdout == "1\n"
+        again = boxes.kernels(("json",), {})
+        assert again.server is not None and again.server.alive()
+
+
+def test_a_box_sees_the_files_beside_the_notebook_and_nothing_of_the_course(tmp_path: Path) -> None:
+    (tmp_path / "data.txt").write_text("beside")
+    (tmp_path / "other.ipynb").write_text("{}")
+    (tmp_path / "link.txt").symlink_to(toy.ROOT / "pyproject.toml")
+    source = f"""
+import os
+print(open('data.txt').read(), sorted(os.listdir('.')))
+print(*[os.path.exists(path) for path in {[str(toy.ROOT / name) for name in ("source", "tests", "pyproject.toml")]}])
+open('data.txt', 'w').write('changed')
+import tflabs.view, tflabs.runtime
+try: import tflabs.course
+except ImportError: print('no course')
+"""
+    with Boxes((str(toy.ROOT),)) as boxes:
+        for kernels in (boxes.cold({}), boxes.kernels(("json",), {})):
+            (cell,) = run([source], kernels, tmp_path)
+            lines = cell.stdout.splitlines()
+            assert cell.state == "ok" and lines[0].startswith("beside ['data.txt', 'k"), (cell, lines)
+            assert lines[1:] == ["False False False", "no course"]
+    assert (tmp_path / "data.txt").read_text() == "beside"
 
 
 def graded(course: Course, notebook: Any, kernels: Kernels, **limits: Any) -> Report:
@@ -164,7 +208,7 @@ def test_a_cell_of_the_learners_that_ends_the_kernel_is_told(course: Course, ker
     notebook.cells.insert(2, nbformat.v4.new_code_cell("import os\nos._exit(1)"))
     report = graded(course, notebook, kernels)
     assert report.points == 5
-    assert "the rest ran in a new kernel" in report.notes[0]
+    assert "the rest ran in a new kernel" in report.notes[-1]
 
 
 def test_home_start_up_files_do_not_matter(course: Course, kernels: Kernels, tmp_path: Path) -> None:

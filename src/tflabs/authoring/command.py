@@ -55,16 +55,17 @@ def build(names: list[str], *, check: bool) -> int:
 def verify(names: list[str], *, exercise: str | None, jobs: int) -> int:
     """Prove the named labs, or all; returns the exit code."""
     from tflabs.authoring.verify import verify as prove
-    from tflabs.grading.kernels import WarmServers
+    from tflabs.grading.boxes import PROOF
+    from tflabs.grading.places import place_for_own_work
 
     course = find_course()
     sections = _written(course, read_syllabus(course.syllabus), names)
     held = True
-    with WarmServers() as servers:
+    with place_for_own_work((str(course.root),), PROOF) as place:
         for section in sections:
             with Console(stderr=True).status(f"{section.id} …") as status:
                 on_step = functools.partial(_update, status, section.id)
-                proof = prove(course, section, servers, only=exercise, jobs=jobs, on_step=on_step)
+                proof = prove(course, section, place, only=exercise, jobs=jobs, on_step=on_step)
             _show(proof)
             held = held and proof.holds
     return 0 if held else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import functools
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
@@ -21,8 +22,10 @@ from tflabs.course.layout import Course
 from tflabs.course.lint import assigned, lint
 from tflabs.course.merge import put_right
 from tflabs.course.syllabus import Section
-from tflabs.grading.grade import score, with_full_tests
-from tflabs.grading.kernels import ColdKernels, Kernels, WarmServers
+from tflabs.grading.examinations import Examination, Spawn
+from tflabs.grading.grade import answer_names, score, with_full_tests
+from tflabs.grading.kernels import Kernels
+from tflabs.grading.places import Place
 from tflabs.grading.run import CellRun, Limits, run_cells_async
 from tflabs.program import PROGRAM
 
@@ -30,6 +33,13 @@ WRONG_ANSWERS = 3  # at least, for an exercise in which something is built
 RIGHT_ANSWERS = 1
 MOST_MIB = 2048.0
 NO_MISTAKE = {"NameError", "SyntaxError", "IndentationError", "ImportError", "ModuleNotFoundError"}
+
+
+class Mode(enum.Enum):
+    """Where tests run, in the words of a finding."""
+
+    NOTEBOOK = ""
+    EXAMINER = " through the examiner"
 
 
 @dataclass
@@ -64,21 +74,23 @@ class Proof:
 def verify(
     course: Course,
     section: Section,
-    servers: WarmServers,
+    place: Place,
     *,
     only: str | None = None,
     jobs: int = 2,
     cold: bool = True,
+    modes: tuple[Mode, ...] = tuple(Mode),
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Proof:
     """Prove one lab.
 
     Args:
         section: the lab in the syllabus.
-        servers: where warm kernels come from; labs proved together share them.
+        place: where kernels come from; labs proved together share its servers.
         only: try the answers to this exercise alone (for an author at work).
         jobs: how many kernels run at a time.
         cold: run the solved notebook in a new process too, top to bottom, its time and memory measured.
+        modes: where the tests run on the answers; both must say the same of each.
         on_step: told what is being tried.
     """
     built = build_lab(course, section.id)
@@ -91,9 +103,10 @@ def verify(
     release = parse_notebook(built.files[course.release(lab.id)], str(course.release(lab.id)))
     proof.findings += [f"student version: {leak}" for leak in leaks(lab, release)]
     proof.findings += list(_too_few_answers(lab, answers))
-    kernels = ColdKernels(section.environment), servers.kernels(section.preload, section.environment)
+    kernels = place.cold(section.environment), place.kernels(section.preload, section.environment)
+    spawn = place.examiner(section.preload, section.environment)
     with tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch:
-        trial = _Trial(lab, release, *kernels, Path(scratch), proof, on_step)
+        trial = _Trial(lab, release, *kernels, spawn, Path(scratch), proof, modes, on_step)
         asyncio.run(trial.run(answers, only, jobs, cold))
     return proof
 
@@ -127,8 +140,10 @@ class _Trial:
     release: Any
     cold: Kernels
     warm: Kernels
+    spawn: Spawn
     scratch: Path
     proof: Proof
+    modes: tuple[Mode, ...]
     on_step: Callable[[str], None]
 
     async def run(self, answers: list[Answer], only: str | None, jobs: int, cold: bool) -> None:
@@ -168,7 +183,10 @@ class _Trial:
             row.peak_mib = max((run.peak_mib for run in mine), default=0.0)
 
     async def student_version(self) -> None:
-        """No points for it: neither from a whole test cell nor from the part of one that the learner sees."""
+        """No points for it: neither from a whole test cell nor from the part of one that the learner sees.
+
+        The part is for the notebook alone; the examiner runs whole cells.
+        """
         merged = put_right(self.release, self.release)
         if merged.repairs:
             self._find(f"the student version needs repairs: {'; '.join(merged.repairs)}")
@@ -176,12 +194,15 @@ class _Trial:
         cells: list[Any] = []
         for cell in with_full_tests(merged.notebook, self.lab).cells:
             cells += [cell, seen[grade_id(cell)]] if role(cell) == "test" else [cell]
-        runs = await run_cells_async(cells, self.warm, self._folder())
+        runs = await self._run(cells, Mode.NOTEBOOK)
         tests = [run for run in runs if run.role == "test"]
         whole, visible = tests[::2], tests[1::2]
-        for exercise in score(self.lab, whole).exercises:
-            if exercise.points:
-                self._find(f"{exercise.id}: the untouched student version gets {exercise.points:g} points")
+        examined = await self._run(with_full_tests(merged.notebook, self.lab).cells, Mode.EXAMINER)
+        for mode, judged in ((Mode.NOTEBOOK, whole), (Mode.EXAMINER, examined)):
+            for exercise in score(self.lab, judged).exercises:
+                if exercise.points:
+                    points = f"{exercise.points:g} points{mode.value}"
+                    self._find(f"{exercise.id}: the untouched student version gets {points}")
         for run in visible:
             if run.state == "ok":
                 self._find(f"{run.grade_id}: its visible part passes on the untouched student version")
@@ -202,14 +223,15 @@ class _Trial:
                     plan.append((None, _solution(other, self._stub(other))))
                 elif role(cell) != "test" or own:
                     plan.append((exercise.id if role(cell) == "test" else None, cell))
-        runs = await run_cells_async([cell for _, cell in plan], self.warm, self._folder())
+        runs = await self._run([cell for _, cell in plan], Mode.NOTEBOOK)
         lost = {}
         for (whose, _), run in zip(plan, runs, strict=True):
             if whose is not None and run.state != "ok":
                 lost[whose] = f"{run.ename or run.state}: {run.evalue[:300]}"
         leant_on, explained = set(), set()
         for exercise in self.lab.exercises if lost else []:
-            for harmed, message in self._harm(await self._graded({exercise.id: self._stub(exercise)}), exercise.id):
+            runs = await self._graded({exercise.id: self._stub(exercise)}, Mode.NOTEBOOK)
+            for harmed, message in self._harm(runs, exercise.id):
                 self._find(f"{harmed}: leans on {exercise.id}: without it, {message}")
                 leant_on.add(exercise.id)
                 explained.add(harmed)
@@ -223,13 +245,31 @@ class _Trial:
         One kernel for all is what makes the proof of many labs affordable. Whatever is not as it should be there is
         tried again, each answer alone in a new kernel, and then only that decides.
         """
-        verdicts, spoilt = await self._together(exercises, answers)
-        for answer, verdict in zip(answers, verdicts, strict=True):
-            if spoilt or answer.exercise in leant_on or verdict.passed != answer.is_right or verdict.faults:
-                verdict = await self._alone(answer)
-            self._record(answer, verdict)
+        for mode in self.modes:
+            verdicts = await self._verdicts(exercises, answers, leant_on, mode)
+            if verdicts is None:
+                return
+            for answer, verdict in zip(answers, verdicts, strict=True):
+                self._judge(answer, verdict, mode)
+                if mode is self.modes[0]:
+                    self._count(answer, verdict)
 
-    async def _together(self, exercises: list[Exercise], answers: list[Answer]) -> tuple[list[_Verdict], bool]:
+    async def _verdicts(
+        self, exercises: list[Exercise], answers: list[Answer], leant_on: set[str], mode: Mode
+    ) -> list[_Verdict] | None:
+        """One verdict for each answer; what is not as it should be was tried alone. None if our own solution fails."""
+        together = await self._together(exercises, answers, mode)
+        if together is None:
+            return None
+        verdicts, spoilt = together
+        for number, (answer, verdict) in enumerate(zip(answers, verdicts, strict=True)):
+            if spoilt or answer.exercise in leant_on or verdict.passed != answer.is_right or verdict.faults:
+                verdicts[number] = await self._alone(answer, mode)
+        return verdicts
+
+    async def _together(
+        self, exercises: list[Exercise], answers: list[Answer], mode: Mode
+    ) -> tuple[list[_Verdict], bool] | None:
         """The verdicts in one kernel; whether an answer spoilt it, so that our solution no longer passes at its end.
 
         The kernel begins with our solution, on other random cases than before and without the cells that are not
@@ -245,16 +285,21 @@ class _Trial:
                     plan += [(number, cell) for cell in (_solution(exercise, answer.source), *tests)]
             plan += [(None, cell) for cell in (_forget(exercise), _solution(exercise, exercise.solution))]
         plan += [(None, cell) for cell in every_test]
-        runs = await run_cells_async([cell for _, cell in plan], self.warm, self._folder())
-        self._must_be_perfect(runs[: len(graded)], "the solution, run without the cells that are not graded")
+        runs = await self._run([cell for _, cell in plan], mode)
+        what = f"the solution, run without the cells that are not graded{mode.value}"
+        if not self._must_be_perfect(runs[: len(graded)], what):
+            return None  # then a test that fails says nothing of an answer
+        for run in runs[: len(graded)]:
+            if run.state == "ok" and not run.asked:
+                self._find(f"{run.grade_id}: the test passes without asking anything of the learner's code")
         judged: dict[int | None, list[CellRun]] = {}
         for (whose, _), run in zip(plan, runs, strict=True):
             judged.setdefault(whose, []).append(run)
         verdicts = [self._verdict(answer, judged[number]) for number, answer in enumerate(answers)]
         return verdicts, any(run.state != "ok" for run in runs[-len(every_test) :])
 
-    async def _alone(self, answer: Answer) -> _Verdict:
-        runs = await self._graded({answer.exercise: answer.source})
+    async def _alone(self, answer: Answer, mode: Mode) -> _Verdict:
+        runs = await self._graded({answer.exercise: answer.source}, mode)
         mine = [run for run in runs if run.grade_id in ids(self.lab.exercise(answer.exercise))]
         return replace(self._verdict(answer, mine), harm=self._harm(runs, answer.exercise))
 
@@ -271,23 +316,27 @@ class _Trial:
         reason = "" if failed is None else f"{failed.ename or failed.state}: {failed.evalue[:300]}"
         return _Verdict(failed is None, reason, faults, [])
 
-    def _record(self, answer: Answer, verdict: _Verdict) -> None:
+    def _count(self, answer: Answer, verdict: _Verdict) -> None:
         row = self.proof.exercises[answer.exercise]
-        where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
         if answer.is_right:
             row.right_tried += 1
             row.right_accepted += verdict.passed
-            if not verdict.passed:
-                self._find(f"{where} is right, but loses points: {verdict.reason}")
         else:
             row.wrong_tried += 1
             row.wrong_caught += not verdict.passed
-            if verdict.passed:
-                self._find(f"{where} is wrong, but gets all {row.points:g} points")
+
+    def _judge(self, answer: Answer, verdict: _Verdict, mode: Mode) -> None:
+        """Findings where the tests do not say of an answer what it deserves."""
+        where = f"{answer.exercise}: the answer in line {answer.line} ({answer.why})"
+        if answer.is_right and not verdict.passed:
+            self._find(f"{where} is right, but loses points{mode.value}: {verdict.reason}")
+        if not answer.is_right and verdict.passed:
+            points = self.proof.exercises[answer.exercise].points
+            self._find(f"{where} is wrong, but gets all {points:g} points{mode.value}")
         for fault in verdict.faults:
-            self._find(f"{where} {fault}")
+            self._find(f"{where} {fault}{mode.value}")
         for other, message in verdict.harm:
-            self._find(f"{where} costs the points of {other} too: {message}")
+            self._find(f"{where} costs the points of {other} too{mode.value}: {message}")
 
     def _harm(self, runs: list[CellRun], exercise: str) -> list[tuple[str, str]]:
         """The other exercises that lost points, and why."""
@@ -303,26 +352,34 @@ class _Trial:
     def _stub(self, exercise: Exercise) -> str:
         return next(str(cell.source) for cell in self.release.cells if grade_id(cell) == exercise.id)
 
-    async def _graded(self, replaced: dict[str, str]) -> list[CellRun]:
+    async def _graded(self, replaced: dict[str, str], mode: Mode) -> list[CellRun]:
         """Run the cells with a role, some solutions replaced."""
         cells = [
             type(cell)(cell | {"source": replaced.get(grade_id(cell) or "", cell.source)})
             for cell in self.lab.notebook.cells
             if role(cell) != "free"
         ]
-        return await run_cells_async(cells, self.warm, self._folder())
+        return await self._run(cells, mode)
+
+    async def _run(self, cells: list[Any], mode: Mode) -> list[CellRun]:
+        """Run cells in a warm kernel, the tests where the mode says."""
+        examination = Examination(self.spawn, answer_names(self.lab)) if mode is Mode.EXAMINER else None
+        return await run_cells_async(cells, self.warm, self._folder(), examination=examination)
 
     def _folder(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self.scratch))
 
     def _find(self, finding: str) -> None:
-        self.proof.findings.append(finding)
+        if finding not in self.proof.findings:  # each group of exercises begins with the solution
+            self.proof.findings.append(finding)
 
-    def _must_be_perfect(self, runs: list[CellRun], what: str) -> None:
-        for run in runs:
-            if run.state != "ok":
-                self._find(f"{run.grade_id or run.id}: {what}: {run.state}: {run.ename}: {run.evalue[:300]}")
+    def _must_be_perfect(self, runs: list[CellRun], what: str) -> bool:
+        """Findings for what fails or writes to stderr; whether everything ran."""
+        failed = [run for run in runs if run.state != "ok"]
+        for run in failed:
+            self._find(f"{run.grade_id or run.id}: {what}: {run.state}: {run.ename}: {run.evalue[:300]}")
         self._must_be_silent(runs, what)
+        return not failed
 
     def _must_be_silent(self, runs: list[CellRun], what: str) -> None:
         for run in runs:

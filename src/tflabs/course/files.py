@@ -49,7 +49,7 @@ def parse_notebook(text: str, where: str) -> Any:
             f"{where} is in notebook format {data['nbformat']}; format 4 is needed. "
             "Open and save it in JupyterLab, or run: jupyter nbconvert --to notebook --inplace FILE"
         )
-    return _as_current(_mended(data, where))
+    return as_current(nbformat.from_dict(_mended(data, where)))
 
 
 def _mended(data: dict[str, Any], where: str) -> dict[str, Any]:
@@ -77,9 +77,15 @@ def _mended(data: dict[str, Any], where: str) -> dict[str, Any]:
     return data
 
 
-def _as_current(data: dict[str, Any]) -> Any:
-    """Format 4.5 differs from 4.0–4.4 by the cells' ids only."""
-    notebook = nbformat.from_dict(data)
+def as_current(notebook: Any) -> Any:
+    """Make a notebook of format 4.x one of 4.5, which differs by the cells' ids only; the same object is returned.
+
+    The format that it had is kept among the marks of its metadata, for `merge` to tell.
+    """
+    if notebook.nbformat_minor < 5:
+        marks = notebook.metadata.get("tflabs")
+        had = {"format": f"4.{notebook.nbformat_minor}"}
+        notebook.metadata["tflabs"] = nbformat.from_dict((marks if isinstance(marks, dict) else {}) | had)
     notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
     seen: set[str] = set()
     for number, cell in enumerate(notebook.cells):

@@ -27,7 +27,10 @@ class Merged:
 
 
 def mark_of(notebook: Any, key: str) -> str | None:
-    """What the build wrote into a notebook's metadata: its `lab`, or the `edition` of the lab's text."""
+    """What the build wrote into a notebook's metadata: its `lab`, or the `edition` of the lab's text.
+
+    Reading adds the `format` of one that was saved in another than 4.5, grading the `file` of one that was renamed.
+    """
     marks = notebook.metadata.get("tflabs")
     mark = marks.get(key) if isinstance(marks, dict) else None
     return mark if isinstance(mark, str) else None
@@ -60,7 +63,11 @@ def put_right(release: Any, learner: Any) -> Merged:
         if name is not None:
             cells.append(_answered(cell, work))
             cells.extend(_copies(work.others.get(name, [])))
-    return Merged(_with_cells(learner, cells), tuple(_repairs(release, work)))
+    merged = _with_cells(learner, cells)
+    for key in ("format", "file"):  # told now
+        if mark_of(merged, key) is not None:
+            del merged.metadata["tflabs"][key]
+    return Merged(merged, (*_repairs_of_file(release, learner), *_repairs(release, work)))
 
 
 def carry_over(release: Any, learner: Any) -> Merged:
@@ -139,6 +146,20 @@ def _answered(cell: Any, work: _Work) -> Any:
     if role(cell) == "solution":
         cell.source = work.answers.get(grade_id(cell) or "", cell.source)
     return cell
+
+
+def _repairs_of_file(release: Any, learner: Any) -> list[str]:
+    """What was put right about the notebook as a whole."""
+    repairs, kernels = [], [notebook.metadata.get("kernelspec") for notebook in (release, learner)]
+    due, found = [kernel.get("name") if isinstance(kernel, dict) else None for kernel in kernels]
+    if (name := mark_of(learner, "file")) is not None:
+        repairs.append(f"the notebook's file was named {name!r}")
+    if (number := mark_of(learner, "format")) is not None:
+        repairs.append(f"the notebook was saved in nbformat {number}")
+    if found != due:
+        kernel = f"named the kernel {str(found)[:60]!r}" if found is not None else "named no kernel"
+        repairs.append(f"the notebook {kernel}; it is run with the lab's own")
+    return repairs
 
 
 def _repairs(release: Any, work: _Work) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class TestResult:
-    """One graded cell. `message` is empty when all its points were given."""
+    """One graded cell. `message` is empty when all its points were given; `judged` is as in `CellRun`."""
 
     __test__ = False  # for pytest, which takes a name like this for a class of tests
 
@@ -16,6 +16,7 @@ class TestResult:
     points: float
     max_points: float
     message: str
+    judged: str = "kernel"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,13 @@ class Report:
                     "points": exercise.points,
                     "max_points": exercise.max_points,
                     "tests": [
-                        {"id": test.id, "points": test.points, "max_points": test.max_points, "message": test.message}
+                        {
+                            "id": test.id,
+                            "points": test.points,
+                            "max_points": test.max_points,
+                            "message": test.message,
+                            "judged": test.judged,
+                        }
                         for test in exercise.tests
                     ],
                 }

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tflabs.course.build import read_source
+from tflabs.course.editions import edition_for
 from tflabs.course.files import read_notebook
 from tflabs.course.lab import Lab, grade_id
 from tflabs.course.layout import Course
 from tflabs.course.merge import mark_of, require_lab
 from tflabs.course.syllabus import Syllabus
 from tflabs.errors import UserError
+from tflabs.grading.examinations import Spawn
 from tflabs.grading.grade import grade
-from tflabs.grading.kernels import ColdKernels, Kernels
+from tflabs.grading.kernels import Kernels
 from tflabs.grading.report import Report
 from tflabs.program import PROGRAM
 
@@ -29,6 +30,7 @@ class Subject:
     release: Any
     notebook: Any
     path: Path
+    note: str = ""  # about the release that the notebook was made from
 
 
 def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None) -> Subject:
@@ -44,19 +46,18 @@ def read_subject(course: Course, syllabus: Syllabus, path: Path, lab: str | None
     syllabus.section(named)
     if not course.release(named).is_file():
         raise UserError(f"the lab {named} is not written yet")
-    release = read_notebook(course.release(named))
-    require_lab(notebook, release, str(path))
-    return Subject(read_source(course, named), release, notebook, path)
+    require_lab(notebook, read_notebook(course.release(named)), str(path))
+    edition = edition_for(course, named, notebook)
+    return Subject(edition.lab, edition.release, notebook, path, edition.note)
 
 
 def check(
     subject: Subject,
-    syllabus: Syllabus,
-    kernels: Kernels | None = None,
+    kernels: Kernels,
+    spawn: Spawn,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Report:
-    """Run the notebook as it is saved, in a fresh kernel, with all tests of the lab."""
-    section = syllabus.section(subject.lab.id)
+    """Run the notebook as it is saved, in a fresh kernel; a fresh examiner judges it by all tests of the lab."""
     exercises = {
         name: exercise
         for exercise in subject.lab.exercises
@@ -72,5 +73,7 @@ def check(
     if not os.access(folder, os.R_OK | os.X_OK):
         raise UserError(f"cannot work in the folder {folder}")
     on_step("starting")
-    kernels = kernels or ColdKernels(section.environment)
-    return grade(subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell)
+    told = (subject.note,) if subject.note else ()
+    return grade(
+        subject.lab, subject.release, subject.notebook, kernels, folder, on_cell=on_cell, spawn=spawn, told=told
+    )

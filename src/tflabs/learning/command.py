@@ -39,6 +39,7 @@ def study(lab: str | None, *, browser: bool, port: int | None, folder: Path | No
 
 
 def check(labs: list[str], *, file: Path | None, as_json: bool, folder: Path | None) -> int:
+    from tflabs.grading.places import place_for_own_work
     from tflabs.learning.check import check, read_subject
 
     course, syllabus, workspace = _places(folder)
@@ -55,8 +56,10 @@ def check(labs: list[str], *, file: Path | None, as_json: bool, folder: Path | N
     documents, passed = [], True
     for subject in subjects:
         lab = subject.lab.id
-        with err.status(f"{lab}: starting") as status:
-            report = check(subject, syllabus, on_step=functools.partial(_update, status, lab))
+        with err.status(f"{lab}: starting") as status, place_for_own_work((str(course.root),)) as place:
+            environment = syllabus.section(lab).environment
+            kernels, spawn = place.cold(environment), place.cold_examiner(environment)
+            report = check(subject, kernels, spawn, on_step=functools.partial(_update, status, lab))
         fresh = [] if file is not None else _record(workspace, report, err)
         documents.append(report.to_json())
         passed = passed and report.passed

@@ -11,9 +11,9 @@ from rich.live import Live
 from rich.text import Text
 
 from tflabs.course.layout import Course
-from tflabs.course.syllabus import Syllabus
+from tflabs.course.syllabus import Section, Syllabus
 from tflabs.errors import UserError
-from tflabs.grading.kernels import Kernels, WarmServers
+from tflabs.grading.places import Place, place_for_own_work
 from tflabs.learning.check import check, read_subject
 from tflabs.learning.progress import Progress
 from tflabs.learning.show import report_view
@@ -28,7 +28,10 @@ def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[s
     if not labs and not any(_is_begun(workspace, lab) for lab in released_labs(course)):
         console.print(f"no lab is begun yet; watching {workspace.root}", markup=False, soft_wrap=True)
     try:
-        with WarmServers() as servers, Live(console=console, screen=console.is_terminal, auto_refresh=False) as live:
+        with (
+            place_for_own_work((str(course.root),)) as place,
+            Live(console=console, screen=console.is_terminal, auto_refresh=False) as live,
+        ):
 
             def show(state: str) -> None:
                 hint = Text(f"{state}  (save a notebook to check it again; Ctrl-C ends)", style="dim")
@@ -39,8 +42,7 @@ def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[s
                 if not (labs or _is_begun(workspace, lab)):
                     continue
                 section = syllabus.section(lab)
-                kernels = servers.kernels(section.preload, section.environment)
-                views[lab] = _checked(course, syllabus, workspace, lab, kernels, show)
+                views[lab] = _checked(course, syllabus, workspace, section, place, show)
                 show("watching")
     finally:
         if console.is_terminal:  # the screen of the watch is gone, and was perhaps too small for all of it
@@ -75,12 +77,14 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def _checked(
-    course: Course, syllabus: Syllabus, workspace: Workspace, lab: str, kernels: Kernels, show: object
+    course: Course, syllabus: Syllabus, workspace: Workspace, section: Section, place: Place, show: object
 ) -> RenderableType:
-    started = time.monotonic()
+    started, lab = time.monotonic(), section.id
+    kernels = place.kernels(section.preload, section.environment)
+    spawn = place.examiner(section.preload, section.environment)
     try:
         subject = read_subject(course, syllabus, workspace.notebook(lab), lab)
-        report = check(subject, syllabus, kernels, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
+        report = check(subject, kernels, spawn, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
         newly_passed = Progress(workspace).record(report)
     except UserError as error:
         return Text(f"{lab}: {error}", style="red")

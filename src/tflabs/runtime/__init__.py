@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tflabs.runtime.disguising import disguise
+    from tflabs.runtime.folders import SharedFolder, shared_folder
     from tflabs.runtime.noise import quiet
     from tflabs.runtime.process import Finished, FreshProcessError, in_fresh_process
     from tflabs.runtime.sessions import RunTrace, plain_config, trace_run
@@ -21,12 +22,14 @@ __all__ = [
     "Finished",
     "FreshProcessError",
     "RunTrace",
+    "SharedFolder",
     "XlaDump",
     "disguise",
     "find_compiler",
     "in_fresh_process",
     "plain_config",
     "quiet",
+    "shared_folder",
     "trace_call",
     "trace_run",
     "withheld",
@@ -35,6 +38,7 @@ __all__ = [
 
 _MODULES = {
     "disguising": ("disguise",),
+    "folders": ("SharedFolder", "shared_folder"),
     "noise": ("quiet",),
     "process": ("Finished", "FreshProcessError", "in_fresh_process"),
     "sessions": ("RunTrace", "plain_config", "trace_run"),
