@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import copy
 import functools
+import html
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -27,11 +30,13 @@ from tflabs.errors import UserError
 from tflabs.grading.boxes import Boxes
 from tflabs.grading.examinations import Examination
 from tflabs.grading.grade import answer_names, score, with_full_tests
+from tflabs.grading.intake import UNREADABLE, left_out, take_in
 from tflabs.grading.report import TestResult
 from tflabs.grading.run import CellRun, Limits, run_cells
 
 MOST_OUTPUT = 1 << 20  # characters of one picture or table that a cell showed
 REPAIRS = "put-right-before-grading"
+MOST_TOLD = 20  # files that are named
 
 
 class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
@@ -39,13 +44,13 @@ class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
 
     First among the sanitizing steps: nbgrader refuses notebooks with foreign, missing or retyped cells. It knows the
     current release only, so that a notebook of an older one gets the current cells here, and `Judge` puts it back.
+    What is no notebook of this lab is graded as one without answers.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         course, name = _course(self), resources["nbgrader"]["notebook"]
         release = read_notebook(course.release(name))
-        submitted = as_current(nb)
-        require_lab(submitted, release, f"the submission of {resources['nbgrader']['student']}")
+        submitted, refused = _accepted(nb, release, resources)
         submitted.cells = [cell for cell in submitted.cells if cell["id"] != REPAIRS]
         edition = edition_for(course, name, submitted)
         merged = put_right(release, submitted)
@@ -53,9 +58,15 @@ class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
         known = {grade_id(cell) for cell in release.cells}
         for cell in merged.notebook.cells:
             if grade_id(cell) not in known:
-                cell.metadata.pop("nbgrader", None)  # of an exercise that is no more, or of another notebook
-        if told := [*([edition.note] if edition.note else []), *repairs]:
-            lines = "\n".join(f"- {repair}" for repair in told)
+                # The role of an exercise that is no more, or of another notebook; tags and titles act on pages.
+                cell.metadata = NotebookNode()
+        marks = {key: mark for key in ("lab", "edition") if (mark := mark_of(merged.notebook, key)) is not None}
+        merged.notebook.metadata = release.metadata | {"tflabs": marks}
+        aside = [f"{each!r} was left out: it is no plain file, or too large" for each in left_out(_folder(resources))]
+        if told := [*refused, *([edition.note] if edition.note else []), *repairs, *aside[:MOST_TOLD]]:
+            lines = "\n".join(
+                f"- {html.escape(repair, quote=False)}" for repair in told
+            )  # names and texts of the learner's
             text = f"**Put right before grading**\n\n{lines}"
             merged.notebook.cells.insert(0, new_markdown_cell(text, id=REPAIRS))
         return merged.notebook, resources
@@ -98,8 +109,19 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
             return thread.submit(run_cells, cells, kernels, folder, limits, examination=examination).result()
 
 
+def received(assignment: str, notebooks: list[str], **_: Any) -> None:
+    """nbgrader's `pre_convert_hook`: the folder of a submission holds plain files, and the notebook has its name."""
+    name = f"{assignment}.ipynb"
+    folders = sorted({Path(path).parent for path in notebooks})
+    for folder in folders:
+        take_in(folder, name)
+    there = [path for path in notebooks if Path(path).is_file()]
+    notebooks[:] = there or [str(folder / name) for folder in folders if (folder / name).is_file()]
+    under_its_name(assignment, notebooks)
+
+
 def under_its_name(assignment: str, notebooks: list[str], **_: Any) -> None:
-    """nbgrader's `pre_convert_hook`: a submission whose notebook was renamed gets a copy of it under the lab's name.
+    """A submission whose notebook was renamed gets a copy of it under the lab's name.
 
     Nothing is done where a notebook of that name is there, or where more than one could be meant.
     """
@@ -116,9 +138,27 @@ def under_its_name(assignment: str, notebooks: list[str], **_: Any) -> None:
     path, notebook = named.popitem()
     marks = notebook.metadata.get("tflabs")
     notebook.metadata["tflabs"] = (marks if isinstance(marks, dict) else {}) | {"file": Path(path).name}
-    copy = Path(path).with_name(f"{assignment}.ipynb")
-    write_text(copy, notebook_text(notebook))
-    notebooks[:] = [str(copy)]
+    copied = Path(path).with_name(f"{assignment}.ipynb")
+    write_text(copied, notebook_text(notebook))
+    notebooks[:] = [str(copied)]
+
+
+def _accepted(nb: Any, release: Any, resources: Any) -> tuple[Any, list[str]]:
+    """The submission as a notebook of the lab, and why it is taken for one without answers, if it is."""
+    refused = resources.get(UNREADABLE, "")
+    if not refused:
+        submitted = as_current(nb)
+        try:
+            require_lab(submitted, release, f"the submission of {resources['nbgrader']['student']}")
+        except UserError as error:
+            refused = str(error)
+        else:
+            return submitted, []
+    return copy.deepcopy(release), [f"what was submitted is graded as if it had no answers: {refused}"]
+
+
+def _folder(resources: Any) -> Path:
+    return Path(resources["metadata"]["path"])
 
 
 def _as_released(edition: Edition, nb: Any) -> list[Any]:

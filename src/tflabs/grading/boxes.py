@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from tflabs.errors import UserError
 from tflabs.grading.examinations import Spawn
 from tflabs.grading.kernels import ARGUMENTS, VARIABLES, new_manager
-from tflabs.grading.provisioner import CONNECTION_FILE, BoxProvisioner
+from tflabs.grading.provisioner import CONNECTION_FILE, SOCKETS, BoxProvisioner
 from tflabs.grading.sandbox import (
     Box,
     ForkRefused,
@@ -29,6 +30,7 @@ PROOF = Limits(memory_mib=6144, processes=4096, wall_seconds=7200, cpu_seconds=1
 _SOURCE = str(Path(__file__).resolve().parents[2])
 _KERNEL_MODULES = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython")
 _EXAMINER_MODULE = "tflabs.grading.examiner.examiner"
+_TAKEN = re.compile(rf"{re.escape(SOCKETS)}-\d+|x\d+|{re.escape(CONNECTION_FILE)}")  # the kernel's and the examiner's
 _MOST_FILES, _MOST_BYTES = 200, 16 << 20  # of what lies beside a notebook
 
 
@@ -45,11 +47,17 @@ def cold_kernel(
     hidden: tuple[str, ...],
     backend: str = "auto",
     limits: Limits = KERNEL,
+    sees_folder: bool = False,
 ) -> Box:
-    """A kernel in a box and a process of its own. Errors as of `sandbox.start`."""
+    """A kernel in a box and a process of its own. Errors as of `sandbox.start`.
+
+    Args:
+        sees_folder: whether it imports modules beside the notebook without having executed `kernels.OWN_FOLDER`.
+    """
     policy = kernel_policy(environment, hidden, limits)
     files = (*beside(cwd).items(), *written.items())
-    command = [sys.executable, "-m", "ipykernel_launcher", "-f", CONNECTION_FILE, *ARGUMENTS]
+    safely = [] if sees_folder else ["-P"]
+    command = [sys.executable, *safely, "-m", "ipykernel_launcher", "-f", CONNECTION_FILE, *ARGUMENTS]
     return start(command, Policy(**{**vars(policy), "files": files}), backend)
 
 
@@ -64,7 +72,7 @@ def beside(folder: Path) -> dict[str, bytes]:
     rest = _MOST_BYTES
     for path in sorted(folder.iterdir()):
         plain = path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and not path.name.startswith(".")
-        if plain and len(found) < _MOST_FILES and path.stat().st_size <= rest:
+        if plain and not _TAKEN.fullmatch(path.name) and len(found) < _MOST_FILES and path.stat().st_size <= rest:
             found[path.name] = path.read_bytes()
             rest -= len(found[path.name])
     return found

@@ -66,7 +66,7 @@ class Examination:
         box = getattr(manager.provisioner, "box", None)
         folder = box.folder if box is not None else Path(manager.connection_file).parent
         inside = Path(box.inside) if box is not None else folder
-        name = f"x{self._sockets}"
+        name = f"x{self._sockets}"  # no file beside a notebook may have such a name, see `boxes.beside`
         with contextlib.ExitStack() as stack:
             if box is not None:
                 stack.enter_context(as_owner(folder))

@@ -15,7 +15,7 @@ from tflabs.course.lab import grade_id, role
 from tflabs.grading.examinations import CALL_SECONDS, Examination
 from tflabs.grading.examiner.marks import judged_in_kernel
 from tflabs.grading.examiner.report import CellResult
-from tflabs.grading.kernels import Kernels, stop
+from tflabs.grading.kernels import OWN_FOLDER, Kernels, stop
 from tflabs.grading.whereabouts import in_cell, in_trace
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -196,6 +196,7 @@ class _Kernel:
             if examination is not None:
                 examination.admit(manager)
                 await examination.plant(client)
+            client.kc.execute(OWN_FOLDER, silent=True, store_history=False)  # done before the first cell is read
         except BaseException:
             await stop(manager)
             raise
