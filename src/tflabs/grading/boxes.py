@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,15 +68,23 @@ def hidden_from_environment() -> tuple[str, ...]:
 
 
 def beside(folder: Path) -> dict[str, bytes]:
-    """The regular files of a notebook's folder, for its kernel: no notebook, link or hidden file; bounded."""
+    """The regular files below a notebook's folder, for its kernel: no notebook, link or hidden file; bounded."""
     found: dict[str, bytes] = {}
     rest = _MOST_BYTES
-    for path in sorted(folder.iterdir()):
-        plain = path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and not path.name.startswith(".")
-        if plain and not _TAKEN.fullmatch(path.name) and len(found) < _MOST_FILES and path.stat().st_size <= rest:
-            found[path.name] = path.read_bytes()
-            rest -= len(found[path.name])
+    for path in _plain_files(folder):
+        name = path.relative_to(folder)
+        if not _TAKEN.fullmatch(name.parts[0]) and len(found) < _MOST_FILES and path.stat().st_size <= rest:
+            found[str(name)] = path.read_bytes()
+            rest -= len(found[str(name)])
     return found
+
+
+def _plain_files(folder: Path) -> Iterator[Path]:
+    for here, folders, names in os.walk(folder):  # follows no link to a folder
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for path in (Path(here, name) for name in sorted(names) if not name.startswith(".")):
+            if path.suffix != ".ipynb" and path.is_file() and not path.is_symlink():
+                yield path
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,8 @@ def _odd_first(folder: Path) -> Iterator[Path]:
                 folders.remove(name)
                 yield path / name
         # The notebooks come first: they count before what lies beside them.
-        yield from (path / name for name in sorted(names, key=lambda name: (not name.endswith(".ipynb"), name)))
+        ordered = sorted(names, key=lambda name: (not name.endswith(".ipynb"), name))
+        yield from (path / name for name in ordered if name != _IGNORED)
 
 
 def _is_time(path: Path, folder: Path) -> bool:

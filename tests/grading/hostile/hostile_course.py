@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import html.parser
-import json
 import os
-import re
 import socket
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,16 +23,12 @@ from typing import Any
 import hostile_lab as lab
 import nbformat
 import psutil
-from jinja2 import FileSystemBytecodeCache
-from nbconvert.exporters.templateexporter import TemplateExporter
-from nbgrader.api import Gradebook
-from nbgrader.apps import NbGraderAPI
-from traitlets.config.loader import PyFileConfigLoader
+from hostile_scripts import scripts_in
 
+import three
 import toy
+from grader import Grader, replaced
 from tflabs.course.layout import Course
-from tflabs.grading import autograde, examinations
-from tflabs.grading.boxes import Boxes
 from tflabs.grading.sandbox import Limits
 
 VICTIM, LATER = "victim", "after"
@@ -123,14 +116,14 @@ class Arena:
 
     def __init__(self, folder: Path) -> None:
         self._stack = contextlib.ExitStack()
-        self.course = lab.make(folder / "course")
+        self.root = folder / "course"
         self.home = folder / "home"
         self.temporary = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="canary-", dir="/tmp")))
         # The grader's own temporary files lie where nobody else's do, so that what is left there is seen.
         self.own_temporary = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="grader-", dir="/tmp")))
         self._set("TMPDIR", str(self.own_temporary))
-        self._stack.enter_context(_replaced(tempfile, "tempdir", str(self.own_temporary)))
-        for place in (self.course.root, self.home, self.temporary):
+        self._stack.enter_context(replaced(tempfile, "tempdir", str(self.own_temporary)))
+        for place in (self.root, self.home, self.temporary):
             place.mkdir(exist_ok=True)
             place.chmod(0o777)
             (place / "secret.txt").write_text(lab.IN_FILE, encoding="utf-8")
@@ -143,13 +136,13 @@ class Arena:
         self.process = subprocess.Popen(["/bin/sleep", "10000"], env=environment)
         self._stack.callback(lambda: (self.process.kill(), self.process.wait()))
         self.places = self.listener.places | {
-            "COURSE": str(self.course.root),
+            "COURSE": str(self.root),
             "HOME": str(self.home),
             "TMP": str(self.temporary),
             "PID": str(self.process.pid),
         }
-        self._configure()
-        self._boxes = self._stack.enter_context(Boxes((str(self.course.root),), limits=SMALL))
+        self.grader = Grader(three.make(self.root), SECONDS, SMALL)
+        self._stack.callback(self.grader.close)
         self._begin()
 
     def close(self) -> None:
@@ -160,139 +153,62 @@ class Arena:
         os.environ[name] = value
         self._stack.callback(lambda: os.environ.pop(name) if before is None else os.environ.update({name: before}))
 
-    def _configure(self) -> None:
-        """nbgrader as our configuration sets it up; boxes of small limits in the place of the usual ones."""
-        given = self.course.nbgrader_config.read_text(encoding="utf-8")
-        self.course.nbgrader_config.write_text(f"{given}\nc.Judge.timeout = {SECONDS}\n", encoding="utf-8")
-        config = PyFileConfigLoader("nbgrader_config.py", path=str(self.course.root)).load_config()
-        config.CourseDirectory.root = str(self.course.root)
-        self._stack.enter_context(_replaced(autograde, "_boxes", lambda root, backend: self._boxes))
-        # A kernel that hangs is waited for less long; nothing here takes part of a second.
-        self._stack.enter_context(_replaced(examinations, "HOMEWARD", 1.0))
-        self._cache_templates()
-        self.api = NbGraderAPI(config=config)
-        self.api.log_level = "WARN"
-
-    def _cache_templates(self) -> None:
-        """Compile the pages' templates once: each command of nbgrader's has an environment of its own."""
-        cache = FileSystemBytecodeCache(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="templates-")))
-        make = TemplateExporter._create_environment
-
-        def cached(exporter: Any) -> Any:
-            made = make(exporter)
-            made.bytecode_cache = cache
-            return made
-
-        self._stack.enter_context(_replaced(TemplateExporter, "_create_environment", cached))
-
     def _begin(self) -> None:
-        done = self.api.generate_assignment(toy.LAB, force=True)
-        assert done["success"], done
-        honest = toy.learner_notebook(self.course, **lab.RIGHT)
+        honest = toy.learner_notebook(self.course, **three.RIGHT)
         honest.cells.append(nbformat.v4.new_markdown_cell(lab.IN_VICTIM))
         for student in (VICTIM, LATER):
-            self.submit(student, honest)
-        assert self.api.autograde(toy.LAB, VICTIM)["success"]
-        assert self.api.generate_feedback(toy.LAB, VICTIM)["success"]
-        with self._book() as book:
+            self.grader.submit(student, honest)
+        self.grader.autograde(VICTIM)
+        self.grader.feedback(VICTIM)
+        with self.grader.book() as book:
             book.update_or_create_student(VICTIM, last_name=lab.IN_BOOK)
+        assert self.grader.score(VICTIM) == sum(three.POINTS.values()), self.grader.told(VICTIM)
         self._victim = self._state_of_victim()
         self._files = self._state_of_files()
         self._temporary = self._temporary_files()
         self._mounts = self._mounted()
 
-    def _book(self) -> Any:
-        return Gradebook(f"sqlite:///{self.course.root}/gradebook.db")
-
-    # ------------------------------------------------------------------------------------------------ one submission
-
-    def submit(self, student: str, notebook: Any) -> Path:
-        return toy.save(notebook, self.folder("submitted", student) / f"{toy.LAB}.ipynb")
-
-    def folder(self, step: str, student: str) -> Path:
-        return self.course.root / step / student / toy.LAB
+    @property
+    def course(self) -> Course:
+        return self.grader.course
 
     def grade(self, student: str) -> Seen:
         """Have a submission graded, and look around."""
         before = self._processes()
         self.listener.calls.clear()
-        graded = self.api.autograde(toy.LAB, student)
-        log = graded.get("log", "") + graded.get("error", "")
-        given, scripts = self._feedback(student)
+        log = self.grader.autograde(student)
+        given = [path.read_bytes().decode("utf-8", "replace") for path in self.grader.feedback(student)]
         left = self._left(before)
-        notebook = self._graded(student)
-        canaries = [*self.listener.calls]
-        canaries += [] if self.process.poll() is None else ["the process ended"]
-        canaries += [f"changed: {name}" for name in self._changed_files()]
+        canaries = [*self.listener.calls, *([] if self.process.poll() is None else ["the process ended"])]
+        pages = [*(text for text in given if text.startswith("<!DOCTYPE")), self.grader.graders_page(student)]
+        kept = [path for path in self.root.glob(f"autograded/{student}/**/*") if path.is_file()]
         return Seen(
-            score=self._score(student),
+            score=self.grader.score(student),
             log=log,
-            told=_told(notebook),
-            given=given,
-            kept=sum(
-                path.stat().st_size for path in self.course.root.glob(f"autograded/{student}/**/*") if path.is_file()
-            ),
-            unexplained=_unexplained(notebook),
+            told=self.grader.told(student),
+            given="\n".join(given),
+            kept=sum(path.stat().st_size for path in kept),
+            unexplained=_unexplained(self.grader.graded(student)),
             victim_changed=self._state_of_victim() != self._victim,
-            canaries=canaries,
+            canaries=canaries + [f"changed: {name}" for name in self._changed_files()],
             left=left,
-            scripts=scripts,
+            scripts=[script for page in pages for script in scripts_in(page)],
         )
-
-    def _graded(self, student: str) -> Any:
-        path = self.folder("autograded", student) / f"{toy.LAB}.ipynb"
-        return nbformat.read(path, as_version=4) if path.is_file() else None
-
-    def _score(self, student: str) -> float | None:
-        with self._book() as book:
-            try:
-                submission = book.find_submission(toy.LAB, student)
-            except Exception:
-                return None
-            grades = [grade for each in submission.notebooks for grade in each.grades]
-            if any(grade.auto_score is None and grade.manual_score is None for grade in grades):
-                return None
-            return float(submission.score)
-
-    def _feedback(self, student: str) -> tuple[str, list[str]]:
-        """All that the student gets, and what would run on the pages of student and grader."""
-        done = self.api.generate_feedback(toy.LAB, student)
-        texts, pages = [str(done.get("error", ""))], []
-        for path in self.folder("feedback", student).rglob("*"):
-            if path.is_file() and not path.is_symlink():
-                texts.append(path.read_bytes().decode("utf-8", "replace"))
-                pages += [texts[-1]] if path.suffix == ".html" else []
-        path = self.folder("autograded", student) / f"{toy.LAB}.ipynb"
-        if path.is_file():
-            pages.append(self._graders_page(path))
-        return "\n".join(texts), [script for page in pages for script in scripts_in(page)]
-
-    def _graders_page(self, path: Path) -> str:
-        """The page that Formgrader makes of a submission: as its handler does."""
-        from nbconvert.exporters import HTMLExporter
-        from nbgrader.server_extensions.formgrader import formgrader
-
-        config = self.api.config.copy()
-        config.HTMLExporter.template_name = "formgrade"
-        config.HTMLExporter.extra_template_basedirs = [str(Path(formgrader.__file__).parent / "templates")]
-        resources = {"assignment_id": "a", "notebook_id": "n", "submission_id": "s", "index": 0, "total": 1}
-        resources |= {"base_url": "", "student": "x", "last_name": "", "first_name": "", "notebook_path": ""}
-        return str(HTMLExporter(config=config).from_filename(str(path), resources=resources)[0])
 
     # ------------------------------------------------------------------------------------------------ what is around
 
     def _state_of_victim(self) -> str:
         state = hashlib.sha256()
         for step in ("submitted", "autograded", "feedback"):
-            for path in sorted(self.folder(step, VICTIM).rglob("*")):
+            for path in sorted(self.grader.folder(step, VICTIM).rglob("*")):
                 state.update(f"{path} {path.stat().st_mode}".encode())
                 state.update(path.read_bytes())
-        return f"{state.hexdigest()} {self._score(VICTIM)}"
+        return f"{state.hexdigest()} {self.grader.score(VICTIM)}"
 
     def _state_of_files(self) -> dict[str, str]:
         """What lies in the course beside submissions, in HOME and in the folder for temporary files."""
-        places = [self.home, self.temporary, *(self.course.root / name for name in ("source", "release", "labs"))]
-        files = [path for place in places for path in place.rglob("*")] + [*self.course.root.glob("*.*")]
+        places = [self.home, self.temporary, *(self.root / name for name in ("source", "release", "labs"))]
+        files = [path for place in places for path in place.rglob("*")] + [*self.root.glob("*.*")]
         skipped = {"gradebook.db", "gradebook.db-journal", "socket"}
         kept = [path for path in files if path.name not in skipped and "__pycache__" not in path.parts]
         return {str(path): _digest(path) for path in kept if not path.name.startswith("gradebook")}
@@ -333,16 +249,6 @@ def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _replaced(module: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(module, name)
-    setattr(module, name, value)
-    try:
-        yield
-    finally:
-        setattr(module, name, before)
-
-
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
 
@@ -354,15 +260,6 @@ def _command(pid: int) -> str:
         return "?"
 
 
-def _told(notebook: Any) -> str:
-    """The outputs of a graded notebook, what stands above its cells, and in its metadata."""
-    if notebook is None:
-        return ""
-    outputs = [cell.get("outputs", []) for cell in notebook.cells]
-    repairs = [cell.source for cell in notebook.cells if cell.get("id") == autograde.REPAIRS]
-    return json.dumps([outputs, repairs, notebook.metadata], ensure_ascii=False)
-
-
 def _unexplained(notebook: Any) -> list[str]:
     """Exercises that did not get all points, and no word about it."""
     if notebook is None:
@@ -371,43 +268,4 @@ def _unexplained(notebook: Any) -> list[str]:
     silent = [
         each["id"] for each in tests if any(not str(output.get("evalue", "x")).strip() for output in each.outputs)
     ]
-    return silent + ([] if len(tests) == len(lab.POINTS) else ["a test that is missing"])
-
-
-class _Scripts(html.parser.HTMLParser):
-    """Finds what a browser would run, and what of it came from a submission."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self._inside = False
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self._inside = tag in ("script", "style")
-        for name, value in attributes:
-            runs = name.startswith("on") or name in ("srcdoc", "formaction", "http-equiv", "action")
-            link = re.match(r"\s*(javascript|vbscript|data:text/html)", value or "", re.IGNORECASE)
-            if lab.SCRIPT in f"{name} {value}" and (
-                runs or link or tag in ("base", "iframe", "object", "embed", "meta")
-            ):
-                self.found.append(f"<{tag} {name}={value!r}>"[:120])
-            if tag == "iframe" and (value or "").startswith("data:"):
-                self.found.append("an iframe of the student's")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self._inside and lab.SCRIPT in data:
-            self.found.append(data[:120])
-
-
-def scripts_in(page: str) -> list[str]:
-    parser = _Scripts()
-    parser.feed(page)
-    parser.close()
-    return parser.found
-
-
-def course_of(arena: Arena) -> Course:
-    return arena.course
+    return silent + ([] if len(tests) == len(three.POINTS) else ["a test that is missing"])

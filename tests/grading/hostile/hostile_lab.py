@@ -1,5 +1,6 @@
-"""The lab that hostile submissions attack: the toy lab, with a third exercise whose test runs in the learner's process,
-and a secret in every hidden test, every solution, the gradebook, and the grader's files, environment and processes.
+"""The hostile cells, and the submissions that they make of the toy lab with three exercises.
+
+A secret lies in every hidden test and solution, in the gradebook, and in the grader's files, environment and processes.
 """
 
 from __future__ import annotations
@@ -12,81 +13,17 @@ from typing import Any
 import nbformat
 
 import toy
-from tflabs.course.build import build_lab
 from tflabs.course.lab import grade_id
 from tflabs.course.layout import Course
+from three import IN_SOLUTION, IN_TEST, RIGHT
 
 CELLS = Path(__file__).parent / "cells"
 GROUPS = ("escape", "exhaustion", "forgery", "leakage")
-POINTS = {"guess": 1.0, "double": 4.0, "triple": 2.0}
 # A secret says where it lay. None is spelled in a cell of the corpus.
-IN_TEST, IN_SOLUTION, IN_BOOK, IN_FILE = "tapir_test01", "tapir_solved", "tapir_marks1", "tapir_file01"
-IN_ENVIRONMENT, IN_PROCESS, IN_VICTIM = "tapir_environ", "tapir_process", "tapir_victim"
+IN_BOOK, IN_FILE, IN_ENVIRONMENT = "tapir_marks1", "tapir_file01", "tapir_environ"
+IN_PROCESS, IN_VICTIM = "tapir_process", "tapir_victim"
 SECRETS = (IN_TEST, IN_SOLUTION, IN_BOOK, IN_FILE, IN_ENVIRONMENT, IN_PROCESS, IN_VICTIM)
-SCRIPT = "tapirscript"  # what a page of the grader's would run
 
-TRIPLE = f"""
-# %% [markdown]
-# ### Exercise 3 · Triple (2 points)
-#
-# `triple(x)` gives three times an int.
-#
-# <details><summary>Hint 1</summary>Add.</details>
-# <details><summary>Hint 2</summary>Twice.</details>
-
-{toy.solution("triple")}
-def triple(x):
-    \"\"\"Three times x.\"\"\"
-    ### BEGIN SOLUTION
-    word = "{IN_SOLUTION}"
-    return x + x + x
-    ### END SOLUTION
-
-
-{toy.test_of("triple", 2)}
-# examiner: same process – what an exercise may need
-assert triple(2) == 6, f"triple(2) is 6, found {{triple(2)}}"
-### BEGIN HIDDEN TESTS
-{IN_TEST} = "{IN_TEST}"
-due = {{x: 3 * x for x in (5, 41, 1111)}}
-for x in due:
-    assert triple(x) == due[x], "a number is tripled"
-same(triple(7), 21)
-np.testing.assert_array_equal(triple(9), 27)
-### END HIDDEN TESTS
-"""
-GIVEN = """import random
-import numpy as np
-
-
-def same(found, due):
-    assert found == due, "they are not the same"
-"""
-
-
-def text() -> str:
-    planted = f'### BEGIN HIDDEN TESTS\n{IN_TEST} = "{IN_TEST}"  # {IN_TEST}\n'
-    whole = toy.TEXT.replace("### BEGIN HIDDEN TESTS\n", planted).replace("import random\n", GIVEN, 1)
-    return (
-        whole.replace("guessed = 2 + 2", f'guessed = 2 + 2  # "{IN_SOLUTION}"').replace("5 points", "7 points") + TRIPLE
-    )
-
-
-def make(folder: Path) -> Course:
-    """The course, built."""
-    course = toy.make_course(folder, text(), build=False)
-    syllabus = course.syllabus.read_text(encoding="utf-8")
-    syllabus = syllabus.replace('preload = ["json"]', 'preload = ["json", "numpy"]').replace("points = 5", "points = 7")
-    course.syllabus.write_text(syllabus.replace('"double"]', '"double", "triple"]'), encoding="utf-8")
-    build_lab(course, toy.LAB).write()
-    return course
-
-
-RIGHT = {
-    "guess": "guessed = 4",
-    "double": "def double(x):\n    if type(x) is not int: raise TypeError\n    return 2 * x",
-    "triple": "def triple(x):\n    return 3 * x",
-}
 # Right for the tests that one can see, wrong for the hidden ones; `guess` has no hidden test.
 LAZY = RIGHT | {"double": "def double(x):\n    return 4", "triple": "def triple(x):\n    return 6"}
 

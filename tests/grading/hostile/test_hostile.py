@@ -39,7 +39,7 @@ def test_the_corpus_is_large_and_every_idea_has_a_name() -> None:
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.group}-{cell.name}")
 def test_a_hostile_cell_is_contained(arena: Arena, cell: lab.Cell) -> None:
-    arena.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
+    arena.grader.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
     seen = arena.grade(cell.name)
     assert not seen.breaches(cell.points), seen
     assert re.search(cell.must, seen.told), seen
@@ -47,7 +47,7 @@ def test_a_hostile_cell_is_contained(arena: Arena, cell: lab.Cell) -> None:
 
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_spoilt_submission_is_graded_all_the_same(arena: Arena, corruption: Corruption) -> None:
-    path = arena.submit(corruption.name, toy.learner_notebook(arena.course, **lab.LAZY))
+    path = arena.grader.submit(corruption.name, toy.learner_notebook(arena.course, **lab.LAZY))
     corruption.spoil(path, arena.places)
     seen = arena.grade(corruption.name)
     assert not seen.breaches(corruption.points), seen
@@ -59,7 +59,7 @@ def test_what_docs_security_says_is_possible_is_possible(arena: Arena, cell: lab
     if sys.version_info < cell.since:
         pytest.skip(f"needs Python {'.'.join(map(str, cell.since))}")
     assert cell.name in (toy.ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    arena.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
+    arena.grader.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
     seen = arena.grade(cell.name)
     assert not seen.breaches(cell.points, secrets_may_leak=cell.leaks), seen
     assert not cell.leaks or lab.IN_TEST in seen.told, seen
