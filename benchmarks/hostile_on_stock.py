@@ -151,10 +151,10 @@ def measure(server: ForkServer, lock: Any, submission: dict[str, Any]) -> dict[s
     if submission["name"] in NOT_MEASURED | NO_SUCH_PART:
         return result | {"came": None}
     source = (Path(__file__).parent / "hostile_observer.py").read_text(encoding="utf-8")
-    secrets = {"test": lab.IN_TEST, "solution": lab.IN_SOLUTION, "gradebook": lab.IN_BOOK, "file": lab.IN_FILE}
+    secrets = {"solution": lab.IN_SOLUTION, "gradebook": lab.IN_BOOK, "file": lab.IN_FILE}
     secrets |= {"environment": lab.IN_ENVIRONMENT, "process": lab.IN_PROCESS, "another student": lab.IN_VICTIM}
     spec = {key: submission[key] for key in ("notebook", "corruption")} | {"secrets": secrets}
-    spec |= {"seconds": SECONDS, "patience": PATIENCE}
+    spec |= {"test": lab.IN_TEST, "seconds": SECONDS, "patience": PATIENCE}
     code = (
         f"import sys\nsys.path.insert(0, '')\nexec(compile({source!r}, 'observer', 'exec'), globals())\nmain({spec!r})"
     )
@@ -190,6 +190,8 @@ def consequences(seen: dict[str, Any], submission: dict[str, Any]) -> list[str]:
         came.append("another student touched")
     if seen["secrets"]:
         came.append("secrets read")
+    if seen["test"]:
+        came.append("a hidden test in an output")
     if seen["breach"] or seen["canaries"]:
         came.append("got out")
     if seen["scripts"]:

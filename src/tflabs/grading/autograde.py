@@ -36,6 +36,7 @@ from tflabs.grading.run import CellRun, Limits, run_cells
 
 MOST_OUTPUT = 1 << 20  # characters of one picture or table that a cell showed
 REPAIRS = "put-right-before-grading"
+SHOWN = ("text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/jpeg", "image/svg+xml")
 MOST_TOLD = 20  # files that are named
 
 
@@ -182,11 +183,17 @@ def _verdict(cell: Any, test: TestResult | None, run: CellRun | None) -> list[An
 def _outputs(run: CellRun) -> list[Any]:
     """What is kept of the output of a cell that is no test."""
     outputs = [new_output("stream", name="stdout", text=run.stdout)] if run.stdout else []
-    outputs += [shown for shown in run.shown if len(str(shown)) <= MOST_OUTPUT]
+    outputs += [_shown(shown) for shown in run.shown if len(str(shown)) <= MOST_OUTPUT]
     if run.state != "ok":
         words = run.evalue or run.state
         outputs.append(new_output("error", ename=run.ename or run.state, evalue=words, traceback=[words]))
     return outputs
+
+
+def _shown(output: Any) -> Any:
+    """A picture, a table or a value, without what only a live page could show: widgets, scripts, frames."""
+    data = {kind: text for kind, text in output.data.items() if kind in SHOWN and isinstance(text, str)}
+    return new_output("display_data", data=data)
 
 
 def _course(step: NbGraderPreprocessor) -> Course:

@@ -119,12 +119,16 @@ async def _is_home(kernel: Any, request: str) -> bool:
     for last in (False, True):
         deadline = time.monotonic() + HOMEWARD
         while (rest := deadline - time.monotonic()) > 0:
-            with contextlib.suppress(Empty):
+            try:
                 message = await kernel.kc.get_iopub_msg(timeout=min(rest, 0.5))
                 mine = message["parent_header"].get("msg_id") == request
                 if mine and message["content"].get("execution_state") == "idle":
                     return True
                 continue
+            except Empty:
+                pass
+            except Exception:  # the learner's kernel sent what is no message
+                return False
             if not await kernel.km.is_alive():
                 return False
         if not last:

@@ -11,7 +11,7 @@ from typing import Any
 
 import bleach
 from jinja2 import pass_context
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
 # What the labs' own Markdown is made of.
 _TAGS = (
@@ -32,7 +32,11 @@ def harmless_markdown(context: Any, source: str) -> str:
     """nbconvert's filter `markdown2html`, which lets nothing through that a browser would run."""
     attachments = context.get("cell", {}).get("attachments", {})
     renderer = IPythonRenderer(escape=False, attachments=attachments if isinstance(attachments, dict) else {})
-    return harmless(MarkdownWithMath(renderer=renderer).render(source))
+    try:
+        page = MarkdownWithMath(renderer=renderer).render(source)
+    except InvalidNotebook:  # a picture that is not there, or no picture
+        page = MarkdownWithMath(renderer=renderer).render(source.replace("attachment:", "attachment-"))
+    return harmless(page)
 
 
 def harmless(html: str) -> str:

@@ -19,6 +19,7 @@ from tflabs.grading.kernels import OWN_FOLDER, Kernels, stop
 from tflabs.grading.whereabouts import in_cell, in_trace
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+UNREADABLE = "UnreadableMessage"  # the `ename` of a cell whose kernel sent what is no Jupyter message
 PLACE_OF_SYNTAX = re.compile(r" \(\d+\.py, line \d+\)$")  # a file that nobody knows
 
 
@@ -203,6 +204,17 @@ class _Kernel:
         return cls(manager, client, limits)
 
     async def run(self, cell: Any) -> CellRun:
+        """Run a cell. What the kernel sends is the learner's: nothing of it may end the driver."""
+        started = time.monotonic()
+        try:
+            return await self._run(cell)
+        except Exception as error:
+            self.lost = True
+            words = f"{type(error).__name__}: {error}"[:200]
+            place, seconds = (cell["id"], role(cell), grade_id(cell)), time.monotonic() - started
+            return CellRun(*place, "died", UNREADABLE, words, "", "", seconds, 0.0)
+
+    async def _run(self, cell: Any) -> CellRun:
         from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
         executed = type(cell)(cell | {"outputs": [], "metadata": {}})  # a tag could make nbclient skip it

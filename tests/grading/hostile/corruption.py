@@ -79,7 +79,7 @@ def metadata_that_is_deep(path: Path, places: Places) -> None:
     path.write_text(text.replace('"metadata": {', f'"metadata": {{"deep": {deep}, ', 1), encoding="utf-8")
 
 
-@spoils("no list of cells|no notebook", (0.0,))
+@spoils("is not a notebook", (0.0,))
 def a_list(path: Path, places: Places) -> None:
     path.write_text("[1, 2]", encoding="utf-8")
 
@@ -343,8 +343,8 @@ def state_of_widgets(path: Path, places: Places) -> None:
 
 
 @spoils("", (0.0, 1.0))
-def ten_thousand_cells(path: Path, places: Places) -> None:
-    many = [{"cell_type": "markdown", "metadata": {}, "source": "x", "id": f"m{n}"} for n in range(10_000)]
+def two_thousand_cells(path: Path, places: Places) -> None:
+    many = [{"cell_type": "markdown", "metadata": {}, "source": "x", "id": f"m{n}"} for n in range(2_000)]
     edited(path, lambda data: data["cells"].extend(many))
 
 
@@ -372,41 +372,41 @@ def the_learners_own_text_as_a_given_cell(path: Path, places: Places) -> None:
 # --------------------------------------------------------------------------------------------- folders full of traps
 
 
-@spoils("left out.*gradebook.txt")
+@spoils("gradebook.txt' was left out")
 def a_link_to_the_gradebook(path: Path, places: Places) -> None:
     path.with_name("gradebook.txt").symlink_to(f"{places['COURSE']}/gradebook.db")
     path.with_name("secret.txt").symlink_to(f"{places['COURSE']}/secret.txt")
 
 
-@spoils("left out.*notes")
+@spoils("notes' was left out")
 def a_link_to_a_folder(path: Path, places: Places) -> None:
     path.with_name("notes").symlink_to(f"{places['COURSE']}/source")
     path.with_name("loop").symlink_to(".")
 
 
-@spoils("left out.*1-1-toy.ipynb", (0.0,))
+@spoils("1-1-toy.ipynb' was left out", (0.0,))
 def a_link_to_anothers_notebook(path: Path, places: Places) -> None:
     path.unlink()
     path.symlink_to(f"{places['COURSE']}/submitted/victim/1-1-toy/1-1-toy.ipynb")
 
 
-@spoils("left out.*zeros")
+@spoils("zeros' was left out")
 def a_link_to_a_device(path: Path, places: Places) -> None:
     path.with_name("zeros").symlink_to("/dev/zero")
 
 
-@spoils("left out.*pipe")
+@spoils("pipe' was left out")
 def a_pipe(path: Path, places: Places) -> None:
     os.mkfifo(path.with_name("pipe"))
 
 
-@spoils("left out.*1-1-toy.ipynb", (0.0,))
+@spoils("1-1-toy.ipynb' was left out", (0.0,))
 def a_pipe_for_a_notebook(path: Path, places: Places) -> None:
     path.unlink()
     os.mkfifo(path)
 
 
-@spoils("left out.*socket")
+@spoils("socket' was left out")
 def a_socket(path: Path, places: Places) -> None:
     here = os.open(".", os.O_RDONLY)
     try:
@@ -418,17 +418,17 @@ def a_socket(path: Path, places: Places) -> None:
         os.close(here)
 
 
-@spoils("left out.*huge.bin")
+@spoils("huge.bin' was left out")
 def a_file_of_a_terabyte(path: Path, places: Places) -> None:
     with path.with_name("huge.bin").open("wb") as file:
         file.truncate(1 << 40)
 
 
-@spoils("left out")
+@spoils("was left out")
 def many_files(path: Path, places: Places) -> None:
     folder = path.with_name("many")
     folder.mkdir()
-    for number in range(3000):
+    for number in range(1200):
         (folder / str(number)).touch()
 
 
@@ -460,21 +460,45 @@ def a_notebook_in_checkpoints_too(path: Path, places: Places) -> None:
     path.with_name("2-other.ipynb").write_text("{}", encoding="utf-8")
 
 
-@spoils("left out.*1-1-toy.ipynb", (0.0,))
+@spoils("1-1-toy.ipynb' was left out", (0.0,))
 def a_folder_for_a_notebook(path: Path, places: Places) -> None:
     path.unlink()
     path.mkdir()
     (path / "x").touch()
 
 
-@spoils("left out.*timestamp.txt")
+@spoils("timestamp.txt' was left out")
 def a_time_that_is_none(path: Path, places: Places) -> None:
     path.with_name("timestamp.txt").write_text("yesterday, I swear", encoding="utf-8")
 
 
-@spoils("left out.*timestamp.txt")
+@spoils("timestamp.txt' was left out")
 def a_time_that_is_a_link(path: Path, places: Places) -> None:
     path.with_name("timestamp.txt").symlink_to(f"{places['COURSE']}/secret.txt")
+
+
+@spoils()
+def names_of_the_graders_own(path: Path, places: Places) -> None:
+    for name in ("k-1", "k-2", "kernel.json", "x1"):
+        path.with_name(name).write_text("{}", encoding="utf-8")
+    (path.parent / "x2").mkdir()
+    (path.parent / "x2" / "file").touch()
+
+
+EARLY = """
+import builtins, sys
+builtins.AssertionError = Warning
+for name, module in list(sys.modules.items()):
+    if name.startswith("tflabs.grading.examiner"):
+        for each in ("exec", "sha256", "marshal"):
+            module.__dict__[each] = lambda *a, **k: None
+"""
+
+
+@spoils()
+def modules_that_come_before_the_witness(path: Path, places: Places) -> None:
+    for name in ("http", "gzip", "cmd", "code", "bdb", "pdb", "mimetypes", "pydoc", "stringprep", "typing", "_hashlib"):
+        path.with_name(f"{name}.py").write_text(EARLY, encoding="utf-8")
 
 
 @spoils("", (0.0, 1.0))

@@ -48,7 +48,7 @@ class Seen:
     score: float | None
     log: str
     told: str
-    given: str
+    given: str = field(repr=False)
     kept: int
     unexplained: list[str]
     victim_changed: bool

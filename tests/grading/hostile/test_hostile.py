@@ -41,7 +41,7 @@ def test_the_corpus_is_large_and_every_idea_has_a_name() -> None:
 def test_a_hostile_cell_is_contained(arena: Arena, cell: lab.Cell) -> None:
     arena.grader.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
     seen = arena.grade(cell.name)
-    assert not seen.breaches(cell.points), seen
+    assert not (found := seen.breaches(cell.points)), (found, seen)
     assert re.search(cell.must, seen.told), seen
 
 
@@ -50,7 +50,7 @@ def test_a_spoilt_submission_is_graded_all_the_same(arena: Arena, corruption: Co
     path = arena.grader.submit(corruption.name, toy.learner_notebook(arena.course, **lab.LAZY))
     corruption.spoil(path, arena.places)
     seen = arena.grade(corruption.name)
-    assert not seen.breaches(corruption.points), seen
+    assert not (found := seen.breaches(corruption.points)), (found, seen)
     assert re.search(corruption.must, seen.told), seen
 
 
@@ -61,7 +61,7 @@ def test_what_docs_security_says_is_possible_is_possible(arena: Arena, cell: lab
     assert cell.name in (toy.ROOT / "docs" / "security.md").read_text(encoding="utf-8")
     arena.grader.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
     seen = arena.grade(cell.name)
-    assert not seen.breaches(cell.points, secrets_may_leak=cell.leaks), seen
+    assert not (found := seen.breaches(cell.points, secrets_may_leak=cell.leaks)), (found, seen)
     assert not cell.leaks or lab.IN_TEST in seen.told, seen
 
 

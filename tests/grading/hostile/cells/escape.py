@@ -237,7 +237,7 @@ for path in glob.glob("/proc/[0-9]*/ns/*"):
     except OSError: continue
     if libc.setns(descriptor, 0) == 0: print("BREACH entered", path)
 
-# %% name="becomes-root" must="Errno 1\b"
+# %% name="becomes-root" must="Errno (1|22)\b"
 import os, subprocess
 says = subprocess.run(["su", "-c", "id -u"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
 if says.stdout.strip() == "0": print("BREACH su")
@@ -357,7 +357,6 @@ for folder in ("@HOME@/.local/share/jupyter", os.path.expanduser("~/.local/share
     try:
         os.makedirs(f"{folder}/kernels/python3", exist_ok=True)
         open(f"{folder}/kernels/python3/tapirkernel.json", "w").write(json.dumps(spec))
-        if os.path.isdir("@HOME@"): print("BREACH", folder)
     except OSError as error:
         print(error)
 

@@ -478,3 +478,38 @@ class Name(Exception): pass
 Name.__name__ = Name.__qualname__ = "<script>tapirscript()</script>"
 def double(x): raise Name("<script>tapirscript()</script> </pre><img src=x onerror=tapirscript()>")
 "<script>tapirscript()</script>"
+
+# %% name="garbage-for-messages" must="could not be read"
+kernel = get_ipython().kernel
+pub = kernel.iopub_socket
+for _ in range(3): pub.send_multipart([b"x", b"no message"])
+def double(x): return 4
+
+# %% name="garbage-for-messages-in-the-test" must="could not be read|did not serve|found 4"
+def double(x):
+    pub = get_ipython().kernel.iopub_socket
+    for _ in range(3): pub.send_multipart([b"x", b"no message"])
+    return 4
+
+# %% name="garbage-for-messages-in-the-witness" where="triple" must="could not be read|did not serve|tripled"
+def triple(x):
+    pub = get_ipython().kernel.iopub_socket
+    for _ in range(3): pub.send_multipart([b"<IDS|MSG>", b"bad signature", b"{", b"}", b"[", b"x"])
+    return 6
+
+# %% name="messages-with-parts-missing" must="could not be read|found 4|tripled|a number"
+kernel = get_ipython().kernel
+for kind in ("stream", "status", "display_data", "execute_result", "error", "update_display_data", "clear_output",
+             "execute_input", "comm_open", "comm_msg", "comm_close", "shutdown_reply", "unknown"):
+    for content in ({}, {"x": 1}, {"data": 3, "metadata": [], "transient": 7}, {"text": 5, "name": []}, [], None, "x"):
+        try: kernel.session.send(kernel.iopub_socket, kind, content, parent=kernel.get_parent())
+        except Exception: pass
+def double(x): return 4
+
+# %% name="a-reply-of-its-own-to-the-driver" must=""
+kernel = get_ipython().kernel
+for stream in [kernel.shell_stream, getattr(kernel, "control_stream", None)]:
+    for content in ({}, {"status": "ok"}, {"status": []}, None):
+        try: kernel.session.send(stream, "execute_reply", content, parent=kernel.get_parent(), ident=kernel._parent_ident["shell"])
+        except Exception as error: print(error)
+def double(x): return 4
