@@ -19,8 +19,8 @@ from tflabs.course.layout import Course
 
 NEEDLE = "okapi_90c4"  # lies in a file beside each notebook, and in a variable: the search does find what is there
 SHORTEST = 24  # characters; a shorter line says nothing about where it came from
-# Looks for words without holding them (a pattern does not match itself): in what was run, in memory, in the environment, in files that are not Python's
-# own, and in what the kernel may say of other processes.
+# Looks for words without holding them (a pattern does not match itself): in what was run, in memory, in the
+# environment, in files that are not Python's own, and in what the kernel may say of other processes.
 SPY = f"""
 import gc, os, re, sys
 words = [

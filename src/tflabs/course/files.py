@@ -86,6 +86,7 @@ def _mended(data: dict[str, Any], where: str) -> dict[str, Any]:
             source = cell["source"] = "".join(source)
         if not isinstance(source, str):
             raise UserError(f"{where}: cell {number} has no source text")
+        cell["source"] = source.replace("\r\n", "\n")
         if cell.get("cell_type") not in ("code", "markdown", "raw"):
             raise UserError(f"{where}: cell {number} is of the unknown type {cell.get('cell_type')!r}")
         if not isinstance(cell.setdefault("metadata", {}), dict):

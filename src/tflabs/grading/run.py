@@ -225,6 +225,7 @@ class _Kernel:
         async with _memory(self.manager.provisioner.pid if self.limits.measure_memory else None) as peak:
             try:
                 await self.client.async_execute_cell(executed, 0)
+                state = "died" if self.client.asked_to_end else "ok"
             except CellTimeoutError:
                 state = "timeout"
             except DeadKernelError:

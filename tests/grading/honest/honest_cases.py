@@ -164,7 +164,7 @@ SAVED = {
     "vs-code": Honest(edit=vs_code),
     "colab": Honest(edit=colab, told="saved in nbformat 4.0"),
     "classic-notebook": Honest(edit=classic, told="saved in nbformat 4.4"),
-    "jupytext-round-trip": Honest(edit=jupytext_round_trip),
+    "jupytext-round-trip": Honest(edit=jupytext_round_trip, told="does not say which release"),
     "pycharm": Honest(edit=metadata({"pycharm": {"name": "#%%\n", "is_executing": False}})),
     "slideshow": Honest(edit=metadata({"slideshow": {"slide_type": "subslide"}, "tags": ["hide-input", "parameters"]})),
     "collapsed": Honest(edit=metadata({"jupyter": {"source_hidden": True, "outputs_hidden": True}, "collapsed": True})),
@@ -328,7 +328,9 @@ OWN_CELLS = {
     "verbose-tracebacks": Honest(free="%xmode Verbose\n%precision 3"),
     "reset": Honest(free="x = 1\n%reset -f"),
     "another-folder": Honest(free="import os\nos.makedirs('elsewhere', exist_ok=True)\n%cd elsewhere"),
-    "a-figure": Honest(free="import matplotlib.pyplot as plt\nplt.plot([1, 2]);", shown="image/png"),
+    "a-figure": Honest(
+        free="%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);", shown="image/png"
+    ),
     "tables-and-colours": Honest(
         free="from IPython.display import HTML, Markdown, display\ndisplay(HTML('<table><tr><td>1</td></tr></table>'))\n"
         "display(Markdown('**x**'))\nprint('\\x1b[31mred\\x1b[0m')",
