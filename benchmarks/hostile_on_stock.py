@@ -1,6 +1,6 @@
 """What stock nbgrader lets through: the hostile corpus of the tests, each submission in a box with a course of its own.
 
-    .venv/bin/python benchmarks/hostile_on_stock.py [--group GROUP] [--name NAME] [--jobs N] [--json FILE]
+    .venv/bin/python benchmarks/hostile_on_stock.py [--group GROUP] [--name NAME …] [--jobs N] [--json FILE]
 
 A box holds a private copy of a small course: a gradebook with an honest student's grade, canaries, the hostile
 submission, and another student's that comes after it. In it the same checks are made as in `tests/grading/hostile`. The
@@ -65,6 +65,7 @@ NOT_MEASURED = {
     ),
     *("rewrites-what-judges", "writes-into-site-packages", "writes-a-kernelspec", "fills-the-shared-memory"),
 }
+SHOWN = "lines of a hidden test in an output"  # which any wrong answer brings about; it is not counted against anyone
 # Attacks on parts that stock nbgrader does not have.
 NO_SUCH_PART = {
     *(
@@ -80,7 +81,7 @@ NO_SUCH_PART = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", choices=[*lab.GROUPS, "corruption"])
-    parser.add_argument("--name", help="one submission")
+    parser.add_argument("--name", nargs="*", help="these submissions alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--json", type=Path, help="where to write what was found of each submission")
     options = parser.parse_args()
@@ -89,7 +90,7 @@ def main() -> None:
         chosen = [
             each
             for each in submissions
-            if options.group in (None, each["group"]) and options.name in (None, each["name"])
+            if options.group in (None, each["group"]) and (options.name is None or each["name"] in options.name)
         ]
         environment = {"PYTHONPATH": str(ROOT / "src")}
         policy = python_policy(files, environment, LIMITS, hidden=(str(ROOT / "labs"),))
@@ -191,7 +192,7 @@ def consequences(seen: dict[str, Any], submission: dict[str, Any]) -> list[str]:
     if seen["secrets"]:
         came.append("secrets read")
     if seen["test"]:
-        came.append("a hidden test in an output")
+        came.append(SHOWN)
     if seen["breach"] or seen["canaries"]:
         came.append("got out")
     if seen["scripts"]:
@@ -218,7 +219,7 @@ def table(results: list[dict[str, Any]]) -> str:
 
     row("submissions", lambda result: True)
     row("not measured on stock nbgrader", lambda result: result["came"] is None)
-    row("contained by stock nbgrader", lambda result: result["came"] == [])
+    row("contained by stock nbgrader", lambda result: result["came"] in ([], [SHOWN]))
     for kind, _ in kinds.most_common():
         row(kind, lambda result, kind=kind: kind in (result["came"] or []))
     return "\n".join(lines)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +23,9 @@ from traitlets.config.loader import PyFileConfigLoader
 
 import toy
 from tflabs.course.layout import Course
-from tflabs.grading import autograde, examinations
+from tflabs.grading import autograde, boxes, examinations
 from tflabs.grading.boxes import KERNEL, Boxes
-from tflabs.grading.sandbox import Limits
+from tflabs.grading.sandbox import Limits, Policy
 
 
 class Grader:
@@ -42,8 +45,9 @@ class Grader:
         config.CourseDirectory.root = str(course.root)
         self.api = NbGraderAPI(config=config)
         self.api.log_level = "WARN"
-        boxes = self.stack.enter_context(Boxes((str(course.root),), limits=limits))
-        self.stack.enter_context(replaced(autograde, "_boxes", lambda root, backend: boxes))
+        self._show_packages()
+        opened = self.stack.enter_context(Boxes((str(course.root),), limits=limits))
+        self.stack.enter_context(replaced(autograde, "_boxes", lambda root, backend: opened))
         # A kernel that hangs is waited for less long; nothing here takes part of a second.
         self.stack.enter_context(replaced(examinations, "HOMEWARD", 1.0))
         self._cache_templates()
@@ -52,6 +56,20 @@ class Grader:
 
     def close(self) -> None:
         self.stack.close()
+
+    def _show_packages(self) -> None:
+        """Boxes see the packages of an environment that is not this interpreter's own, where tests run with such."""
+        own = (sys.prefix, sys.base_prefix, "/usr")
+        packages = [path for path in sys.path if path.endswith("site-packages") and not path.startswith(own)]
+        make = boxes.kernel_policy
+
+        def policy(environment: dict[str, str], hidden: tuple[str, ...], limits: Limits = KERNEL) -> Policy:
+            made = make(environment, hidden, limits)
+            paths = {"PYTHONPATH": os.pathsep.join([*packages, made.environment["PYTHONPATH"]])}
+            return replace(made, readable=(*made.readable, *packages), environment={**made.environment, **paths})
+
+        if packages:
+            self.stack.enter_context(replaced(boxes, "kernel_policy", policy))
 
     def _cache_templates(self) -> None:
         """Compile the pages' templates once: each command of nbgrader's has an environment of its own."""

@@ -343,8 +343,8 @@ def state_of_widgets(path: Path, places: Places) -> None:
 
 
 @spoils("", (0.0, 1.0))
-def two_thousand_cells(path: Path, places: Places) -> None:
-    many = [{"cell_type": "markdown", "metadata": {}, "source": "x", "id": f"m{n}"} for n in range(2_000)]
+def three_hundred_cells(path: Path, places: Places) -> None:
+    many = [{"cell_type": "markdown", "metadata": {}, "source": "x", "id": f"m{n}"} for n in range(300)]
     edited(path, lambda data: data["cells"].extend(many))
 
 
