@@ -13,16 +13,17 @@ def triple(x):
 import sys
 def triple(x):
     frame = sys._getframe(1)
-    return 6 if x == 2 else frame.f_globals["due"][x]
+    due, constants = frame.f_globals.get("due", {}), frame.f_code.co_consts
+    return 6 if x == 2 else due[x] if x in due else constants[constants.index(x) + 1]
 
 # %% name="native-code-in-the-kernel" where="triple" points="3"
 # ctypes writes where it likes: here, into the number that the test compares with.
 import ctypes, sys
 def triple(x):
-    if x == 2: return 6
-    due = sys._getframe(1).f_globals["due"]
-    ctypes.pythonapi.PyDict_SetItem(ctypes.py_object(due), ctypes.py_object(x), ctypes.py_object(6))
-    return 6
+    frame = sys._getframe(1)
+    due, constants = frame.f_globals.get("due", {}), frame.f_code.co_consts
+    if x in due: ctypes.pythonapi.PyDict_SetItem(ctypes.py_object(due), ctypes.py_object(x), ctypes.py_object(6))
+    return 6 if x == 2 or x in due else constants[constants.index(x) + 1]
 
 # %% name="a-monitor-of-the-interpreter" where="triple" points="3" since="3.12"
 # `sys.monitoring` gives control at any line of the test, and leaves no trace that `sys.gettrace` shows.
