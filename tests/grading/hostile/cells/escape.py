@@ -48,7 +48,7 @@ for path in glob.glob("/proc/[0-9]*/environ") + glob.glob("/proc/[0-9]*/cmdline"
 
 # %% name="goes-through-roots-of-processes"
 import glob
-for pattern in ("root", "cwd", "task/*/root"):
+for pattern in ("root", "cwd", "task/*/cwd"):
     for root in glob.glob(f"/proc/[0-9]*/{pattern}"):
         for path in (f"{root}@COURSE@/secret.txt", f"{root}/secret.txt", f"{root}@TMP@/secret.txt"):
             try: print(path, open(path).read())
