@@ -56,7 +56,7 @@ class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
         edition = edition_for(course, name, submitted)
         merged = put_right(release, submitted)
         repairs = merged.repairs if edition.is_current else put_right(edition.release, submitted).repairs
-        known = {grade_id(cell) for cell in release.cells}
+        known = {name for cell in release.cells if (name := grade_id(cell)) is not None}
         for cell in merged.notebook.cells:
             if grade_id(cell) not in known:
                 # The role of an exercise that is no more, or of another notebook; tags and titles act on pages.
