@@ -236,7 +236,8 @@ say(**{path: attempt(write, path) for path in (
     '/usr/planted', '/usr/bin/env', '/etc/passwd', '/bin/planted', '/planted', '/dev/planted',
     '/proc/sys/kernel/core_pattern', '/proc/sys/kernel/pid_max', '/proc/sys/user/max_user_namespaces',
     '/proc/sysrq-trigger', '/proc/sys/vm/drop_caches', '/sys/kernel/uevent_helper')},
-    rename=attempt(os.rename, '/usr/bin/env', '/usr/bin/env'), device=attempt(os.mknod, 'device', 0o20666, os.makedev(1, 3)))
+    rename=attempt(os.rename, '/usr/bin/env', '/usr/bin/env'),
+    device=attempt(os.mknod, 'device', 0o20666, os.makedev(1, 3)))
 """
     for name, answer in answers(code, backend).items():
         assert answer in ("EACCES", "EROFS", "EPERM", "ENOENT"), (name, answer)
