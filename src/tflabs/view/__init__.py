@@ -17,6 +17,7 @@ from .staleness import Exchange, loss_curves, space_time, staleness_histogram, s
 from .stepper import Step, stepper
 from .timeline import timeline
 from .two_sessions import two_sessions
+from .variable_race import variable_race
 from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
@@ -48,4 +49,5 @@ __all__ = [
     "stepper",
     "timeline",
     "two_sessions",
+    "variable_race",
 ]
