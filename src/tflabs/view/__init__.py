@@ -10,6 +10,8 @@ from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
 from .picture import Picture
+from .placement import placement, placement_player
+from .placer import Group, Placed, ask_placer
 from .protocol import Call, protocol
 from .session_cache import session_cache
 from .spread import spread
@@ -23,11 +25,14 @@ from .workflow import Span, activity, input_player, record_fields, step_activity
 __all__ = [
     "Call",
     "Exchange",
+    "Group",
     "Lowered",
     "Picture",
+    "Placed",
     "Span",
     "Step",
     "activity",
+    "ask_placer",
     "dispatch",
     "graph",
     "graph_text",
@@ -38,6 +43,8 @@ __all__ = [
     "lowering",
     "lowering_stage",
     "partitions",
+    "placement",
+    "placement_player",
     "protocol",
     "record_fields",
     "session_cache",
