@@ -75,7 +75,7 @@ def _grade(course: Course, journal: Journal, wanted: Wanted, shown: _Shown) -> N
             journal.forget(each.lab, each.student)
     try:
         if due:
-            with shown.progress, _pool(course, wanted, writer.backend) as pool:
+            with _pool(course, wanted, writer.backend) as pool, shown.progress:
                 Grader(submissions, journal, writer, pool, shown.outcome).grade(due)
     except (PoolBroken, SandboxUnavailable) as error:
         shown.broken = str(error)

@@ -42,7 +42,7 @@ def document(course: Course, *arguments: str, code: int = 0) -> Any:
         (["1-1-tyo"], "there is no lab '1-1-tyo'; did you mean 1-1-toy?"),
         (["1-2-later"], "the lab 1-2-later is not written yet"),
         (["--student", "000-slved"], "there is no submission of the student '000-slved'; did you mean 000-solved"),
-        (["--jobs", "0"], "0 is not in the range"),
+        (["--jobs", "0"], "Invalid value for '--jobs'"),
         (["--scheduler", "tcp://127.0.0.1:9"], "no scheduler answers at tcp://127.0.0.1:9"),
     ],
 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import find_all_files
+from nbgrader.utils import find_all_files, parse_utc
 
 from tflabs.course.editions import edition_for
 from tflabs.course.files import read_notebook
@@ -106,6 +106,7 @@ class Submissions:
         path = notebook_of(submission.lab, [str(each) for each in notebooks])
         if path is None:
             raise UserError(f"it holds no notebook {submission.lab}.ipynb, and none that could be it")
+        _require_time(folder / "timestamp.txt")
         notebook = made_right(self.course, submission.lab, read_notebook(path), submission.student)
         edition = edition_for(self.course, submission.lab, notebook)
         if edition.is_current:
@@ -156,6 +157,16 @@ class Submissions:
         folders = glob.glob(self.coursedir.format_path(step, "*", "*"))  # noqa: PTH207 (a whole path, as nbgrader does)
         matches = [match for folder in folders if Path(folder).is_dir() and (match := pattern.match(folder))]
         return [Submission(match["lab"], match["student"]) for match in matches]
+
+
+def _require_time(path: Path) -> None:
+    """Raises UserError for a timestamp that nbgrader would fail at, without saying so."""
+    text = path.read_text(encoding="utf-8", errors="replace").strip() if path.is_file() else ""
+    try:
+        if text:
+            parse_utc(text)
+    except ValueError:
+        raise UserError(f"its timestamp.txt holds no time, but {text[:40]!r}") from None
 
 
 def _require_readable(path: Path) -> None:

@@ -77,8 +77,11 @@ class Writer:
     def points(self, lab: str) -> dict[str, tuple[float, float]]:
         """Points and most points of every submission of the lab, by student; late penalties are taken off."""
         with self._gradebook() as gradebook:
-            rows = gradebook.submission_dicts(lab)
-        return {row["student"]: (row["score"], row["max_score"]) for row in rows}
+            found = gradebook.assignment_submissions(lab)
+            return {
+                each.student_id: (max(0.0, each.score - (each.late_submission_penalty or 0.0)), each.max_score)
+                for each in found
+            }
 
     @contextlib.contextmanager
     def _gradebook(self) -> Iterator[Any]:
