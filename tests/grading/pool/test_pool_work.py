@@ -17,6 +17,7 @@ from tflabs.grading.pool import work as work_module
 from tflabs.grading.pool.grader import Grader, Outcome
 from tflabs.grading.pool.journal import Journal
 from tflabs.grading.pool.local import LocalPool
+from tflabs.grading.pool.nursery import CHILDREN
 from tflabs.grading.pool.pool import PoolBroken, Ungradable
 from tflabs.grading.pool.submissions import Submission, Submissions
 from tflabs.grading.pool.work import Cell, Work, work_from_bytes
@@ -76,6 +77,7 @@ def test_the_journal_gives_back_what_was_kept_for_exactly_this_work(tmp_path: Pa
     assert journal.find("lab", "student", "other") is None
     assert journal.find("lab", "other", "digest") is None
     with journal.recording("lab", "student"):
+        journal.forget("lab", "student")
         assert journal.holds("lab", "student")
     assert not journal.holds("lab", "student")
 
@@ -104,6 +106,17 @@ def test_a_closed_pool_says_so(pool: LocalPool) -> None:
     pool.close()
     with pytest.raises(PoolBroken, match="closed"):
         pool.submit(WORK).result()
+
+
+@pytest.mark.timeout(300)
+def test_more_jobs_than_one_nursery_holds() -> None:
+    works = [dataclasses.replace(WORK, cell_seconds=30.0 + number) for number in range(CHILDREN + 3)]
+    pool = LocalPool(CHILDREN + 2)
+    try:
+        futures = [pool.submit(work) for work in works]
+        assert [future.result()[0].stdout for future in futures] == ["ü\n"] * len(works)
+    finally:
+        pool.close()
 
 
 @pytest.mark.timeout(300)

@@ -88,4 +88,6 @@ class Grader:
         """Have nbgrader record it; `words` say better than nbgrader's own why it could not."""
         with self.journal.recording(submission.lab, submission.student):
             reason = self.writer.record(submission.lab, submission.student)
+        if not reason:
+            self.journal.forget(submission.lab, submission.student)
         self.on_outcome(Outcome(submission, reason and (words or reason)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import queue
 import socket
 import subprocess
 import sys
@@ -37,6 +38,7 @@ class _Nursery:
     errors: tempfile.SpooledTemporaryFile[bytes]
     room: int
     jobs: dict[int, _Job] = field(default_factory=dict)  # that it runs
+    outbox: queue.SimpleQueue[frames.Frame | None] = field(default_factory=queue.SimpleQueue)  # None ends it
 
 
 class LocalPool:
@@ -95,7 +97,8 @@ class LocalPool:
         theirs.close()
         nursery = _Nursery(process, ours, errors, room)
         self._nurseries.append(nursery)
-        threading.Thread(target=self._listen, args=(nursery,), daemon=True).start()
+        for task in (self._listen, _send):
+            threading.Thread(target=task, args=(nursery,), daemon=True).start()
 
     def _dispatch(self) -> None:
         """Hand out what waits, evenly."""
@@ -105,10 +108,7 @@ class LocalPool:
                 return
             job = self._waiting.popleft()
             nursery.jobs[job.number] = job
-            try:
-                frames.write(nursery.end, frames.Frame(job.number, "work", job.content))
-            except OSError:
-                return  # it ended: `_listen` sees it too, and hands its jobs to another
+            nursery.outbox.put(frames.Frame(job.number, "work", job.content))
 
     def _listen(self, nursery: _Nursery) -> None:
         while (frame := frames.read(nursery.end)) is not None:
@@ -177,8 +177,18 @@ class LocalPool:
             job.future.set_exception(PoolBroken(words))
 
 
+def _send(nursery: _Nursery) -> None:
+    """Sends what is in the outbox. Whoever holds the pool's lock must not wait for a nursery that waits to be heard."""
+    while (frame := nursery.outbox.get()) is not None:
+        try:
+            frames.write(nursery.end, frame)
+        except OSError:
+            return  # it ended: `_listen` sees it too, and hands its jobs to another
+
+
 def _close(nursery: _Nursery) -> str:
     """Let a nursery go, which ends it; the last line that it wrote to stderr."""
+    nursery.outbox.put(None)
     nursery.end.shutdown(socket.SHUT_RDWR)
     try:
         nursery.process.wait(60)
