@@ -17,6 +17,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from nbformat.v4 import new_code_cell
+
 import tflabs.grading.client  # noqa: F401 (what a child needs is imported before it is forked)
 from tflabs.errors import UserError
 from tflabs.grading.boxes import Boxes
@@ -148,6 +150,7 @@ def main(descriptor: int, backend: str, hidden: tuple[str, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pool = socket.socket(fileno=descriptor)
     pool.set_inheritable(False)
+    new_code_cell("")  # compiles nbformat's schema: for itself, a child would take longer for that than for its work
     with Boxes(hidden, backend) as boxes:
         gc.freeze()
         nursery = Nursery(pool, boxes)
