@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,6 +107,18 @@ def test_a_closed_pool_says_so(pool: LocalPool) -> None:
     pool.close()
     with pytest.raises(PoolBroken, match="closed"):
         pool.submit(WORK).result()
+
+
+def test_a_closed_pool_leaves_nothing_of_what_still_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    pool = LocalPool(1)
+    future = pool.submit(dataclasses.replace(WORK, cells=(Cell("a", "import time; time.sleep(600)", "free", None),)))
+    while not list(tmp_path.glob("tflabs-pool-*/tflabs-work-*/data.bin")):
+        time.sleep(0.01)
+    pool.close()
+    with pytest.raises(PoolBroken, match="closed"):
+        future.result()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.timeout(300)

@@ -14,6 +14,7 @@ import selectors
 import signal
 import socket
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -151,7 +152,8 @@ def main(descriptor: int, backend: str, hidden: tuple[str, ...]) -> None:
     pool = socket.socket(fileno=descriptor)
     pool.set_inheritable(False)
     new_code_cell("")  # compiles nbformat's schema: for itself, a child would take longer for that than for its work
-    with Boxes(hidden, backend) as boxes:
+    with tempfile.TemporaryDirectory(prefix="tflabs-pool-") as folder, Boxes(hidden, backend) as boxes:
+        tempfile.tempdir = folder  # a child that is killed leaves its folders here
         gc.freeze()
         nursery = Nursery(pool, boxes)
         try:
