@@ -13,7 +13,7 @@ import toy
 from tflabs.course.layout import Course
 
 COUNT = int(os.environ.get("TFLABS_POOL_SUBMISSIONS", "32"))
-pytestmark = [pytest.mark.xdist_group("pool-equality"), pytest.mark.timeout(30 * COUNT)]
+pytestmark = [pytest.mark.xdist_group("pool-equality"), pytest.mark.timeout(900 + 30 * COUNT)]
 
 
 @pytest.fixture(scope="module")
