@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,9 +61,14 @@ def hidden_from_environment() -> tuple[str, ...]:
 
 def beside(folder: Path) -> dict[str, bytes]:
     """The regular files of a notebook's folder, for its kernel: no notebook, link or hidden file; bounded."""
+    return bounded(folder.iterdir())
+
+
+def bounded(paths: Iterable[Path]) -> dict[str, bytes]:
+    """What of these files a kernel gets, by name, were they one folder."""
     found: dict[str, bytes] = {}
     rest = _MOST_BYTES
-    for path in sorted(folder.iterdir()):
+    for path in sorted(paths, key=lambda path: path.name):
         plain = path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and not path.name.startswith(".")
         if plain and len(found) < _MOST_FILES and path.stat().st_size <= rest:
             found[path.name] = path.read_bytes()
@@ -126,15 +132,28 @@ class Boxes(contextlib.ExitStack):
             UserError: a module cannot be imported.
             SandboxUnavailable: this machine allows no box.
         """
-        server = self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden, self.limits))
+        return self.kernels_of(self.kernel_server(preload, environment), environment)
+
+    def kernels_of(self, server: ForkServer, environment: dict[str, str]) -> BoxedKernels:
+        """Kernels forked from this server."""
         return BoxedKernels(environment, self.hidden, self.backend, self.limits, server)
+
+    def kernel_server(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
+        """The server that `kernels` are forked from. Errors as of `kernels`."""
+        return self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden, self.limits))
 
     def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
         """Examiners forked from a server that never has anything of a learner's. Errors as of `kernels`."""
-        policy = kernel_policy(environment, self.hidden, self.limits)
-        server = self.server((_EXAMINER_MODULE, *preload), policy)
+        return self.examiner_of(self.examiner_server(preload, environment))
+
+    def examiner_of(self, server: ForkServer) -> Spawn:
+        """Examiners forked from this server."""
         entry = f"{_EXAMINER_MODULE}:serve_on_streams"
         return lambda control, feed: server.start(entry, stdout=control.fileno(), stderr=feed.fileno())
+
+    def examiner_server(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
+        """The server that examiners are forked from. Errors as of `kernels`."""
+        return self.server((_EXAMINER_MODULE, *preload), kernel_policy(environment, self.hidden, self.limits))
 
     def cold_examiner(self, environment: dict[str, str]) -> Spawn:
         """Examiners that start as new processes."""
