@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +73,9 @@ def test_a_configuration_without_our_judge_is_refused(course: Course) -> None:
 
 def test_without_a_sandbox_nothing_is_graded(course: Course) -> None:
     course.nbgrader_config.write_text(f"{course.nbgrader_config.read_text()}\nc.Judge.backend = 'landlock'\n")
-    hindered = pool_cases.environment(course) | {"PYTHONPATH": f"{Path(__file__).parent}:{os.environ['PYTHONPATH']}"}
-    import subprocess
-
-    done = subprocess.run(
-        [os.sys.executable, "-c", NO_SANDBOX], env=hindered, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", NO_SANDBOX]
+    environment = pool_cases.environment(course)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "nothing more can be graded" in done.stderr and "cannot be confined" in done.stderr
     assert not (course.root / "autograded").exists()
