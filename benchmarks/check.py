@@ -26,7 +26,8 @@ from tflabs.course.files import notebook_text, read_notebook
 from tflabs.course.layout import Course, find_course
 from tflabs.course.syllabus import Syllabus, read_syllabus
 from tflabs.grading.grade import with_full_tests
-from tflabs.grading.kernels import ColdKernels, Kernels, warm_kernels
+from tflabs.grading.kernels import Kernels
+from tflabs.grading.places import place_for_own_work
 from tflabs.grading.run import run_cells
 from tflabs.learning.check import check, read_subject
 
@@ -55,16 +56,19 @@ def measure(course: Course, syllabus: Syllabus, lab: str, path: Path, rounds: in
     def alone(kernels: Kernels) -> float:
         return sum(run.seconds for run in run_cells(cells, kernels, path.parent))
 
-    def watched(kernels: Kernels) -> None:
-        report = check(read_subject(course, syllabus, path, lab), syllabus, kernels)
-        assert report.passed, report
+    with place_for_own_work((str(course.root),)) as place:
+        warm = place.kernels(section.preload, section.environment)
+        spawn = place.examiner(section.preload, section.environment)
 
-    with warm_kernels(section.preload, section.environment) as warm:
+        def watched() -> None:
+            report = check(read_subject(course, syllabus, path, lab), warm, spawn)
+            assert report.passed, report
+
         ways: dict[str, Callable[[], float]] = {
-            "cells alone, cold": lambda: alone(ColdKernels(section.environment)),
+            "cells alone, cold": lambda: alone(place.cold(section.environment)),
             "cells alone, warm": lambda: alone(warm),
             "tflabs check": lambda: seconds(lambda: command("tflabs", "check", lab, "--file", str(path))),
-            "tflabs watch, from save to result": lambda: seconds(lambda: watched(warm)),
+            "tflabs watch, from save to result": lambda: seconds(watched),
             "nbgrader validate": lambda: seconds(lambda: command("nbgrader", "validate", str(path))),
         }
         samples: dict[str, list[float]] = {name: [] for name in ways}

@@ -82,7 +82,7 @@ ALLOWED = {
     "grading": {"errors", "course", "runtime"},  # withheld() acts in the learner's process
     "learning": {"errors", "program", "course", "grading"},
     "authoring": {"errors", "program", "course", "grading"},
-    "cli": {"errors", "program", "learning", "authoring"},
+    "cli": {"errors", "program", "learning", "authoring", "grading"},
     "bootstrap": set(),
     "__main__": {"cli"},
     "__init__": set(),

@@ -105,6 +105,32 @@ def solution(
     raise typer.Exit(solution(lab, exercise, folder=folder))
 
 
+@app.command(rich_help_panel="Instructors")
+def grade(
+    labs: Annotated[
+        list[str] | None, typer.Argument(help="Names of labs; all that have submissions, if left out.")
+    ] = None,
+    student: Annotated[list[str] | None, typer.Option(help="Grade this student alone; may be given again.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Notebooks that run at a time; as many as there are cores, if left out.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786, whose workers run them.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what is graded already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of a table.")] = False,
+) -> None:
+    """Autograde what was handed in, as `nbgrader autograde` does, many notebooks at a time.
+
+    What is graded already is left as it is, unless a newer submission has come. A run that was interrupted is taken up
+    by the next one where it stopped. Exit code 1 if a submission could not be graded.
+    """
+    from tflabs.grading.command import Wanted, grade
+
+    wanted = Wanted(tuple(labs or ()), tuple(student or ()), jobs, scheduler, force)
+    raise typer.Exit(grade(wanted, as_json=as_json))
+
+
 @app.command(rich_help_panel="Authors")
 def build(
     labs: Labs = None,

@@ -82,6 +82,12 @@ def test_a_broken_answer_costs_its_exercise_alone(course: Course, room: Room, an
     assert message in messages(report)[1]
 
 
+def test_no_line_is_told_of_an_error_that_the_test_wanted(course: Course, warm: Room) -> None:
+    answer = "def double(x):\n    if type(x) is not int:\n        raise TypeError('an int is wanted')\n    return 4"
+    report = graded(course, toy.learner_notebook(course, guess="guessed = 4", double=answer), warm)
+    assert "found 4" in messages(report)[1] and "line" not in messages(report)[1]
+
+
 @pytest.mark.parametrize(
     "guess",
     ["import os\nos._exit(0)", "while True:\n    try:\n        while True: pass\n    except BaseException: pass"],

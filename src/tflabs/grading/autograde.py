@@ -22,17 +22,18 @@ from traitlets import Float, Unicode
 
 from tflabs.course.editions import Edition, edition_for
 from tflabs.course.files import as_current, notebook_text, read_notebook, write_text
-from tflabs.course.lab import Lab, grade_id, role
+from tflabs.course.lab import grade_id, role
 from tflabs.course.layout import Course
 from tflabs.course.merge import mark_of, put_right, require_lab
 from tflabs.course.syllabus import read_syllabus
 from tflabs.errors import UserError
-from tflabs.grading.boxes import Boxes
-from tflabs.grading.examinations import Examination
-from tflabs.grading.grade import answer_names, score, with_full_tests
+from tflabs.grading.boxes import Boxes, beside
+from tflabs.grading.grade import score, with_full_tests
 from tflabs.grading.intake import UNREADABLE, left_out, take_in
+from tflabs.grading.pool.journal import Journal
+from tflabs.grading.pool.work import Work, execute, work_of
 from tflabs.grading.report import TestResult
-from tflabs.grading.run import CellRun, Limits, run_cells
+from tflabs.grading.run import CellRun
 
 MOST_OUTPUT = 1 << 20  # characters of one picture or table that a cell showed
 REPAIRS = "put-right-before-grading"
@@ -49,28 +50,9 @@ class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        course, name = _course(self), resources["nbgrader"]["notebook"]
-        release = read_notebook(course.release(name))
-        submitted, refused = _accepted(nb, release, resources)
-        submitted.cells = [cell for cell in submitted.cells if cell["id"] != REPAIRS]
-        edition = edition_for(course, name, submitted)
-        merged = put_right(release, submitted)
-        repairs = merged.repairs if edition.is_current else put_right(edition.release, submitted).repairs
-        known = {name for cell in release.cells if (name := grade_id(cell)) is not None}
-        for cell in merged.notebook.cells:
-            if grade_id(cell) not in known:
-                # The role of an exercise that is no more, or of another notebook; tags and titles act on pages.
-                cell.metadata = NotebookNode()
-        marks = {key: mark for key in ("lab", "edition") if (mark := mark_of(merged.notebook, key)) is not None}
-        merged.notebook.metadata = release.metadata | {"tflabs": marks}
-        aside = [f"{each!r} was left out: it is no plain file, or too large" for each in left_out(_folder(resources))]
-        if told := [*refused, *([edition.note] if edition.note else []), *repairs, *aside[:MOST_TOLD]]:
-            lines = "\n".join(
-                f"- {html.escape(repair, quote=False)}" for repair in told
-            )  # names and texts of the learner's
-            text = f"**Put right before grading**\n\n{lines}"
-            merged.notebook.cells.insert(0, new_markdown_cell(text, id=REPAIRS))
-        return merged.notebook, resources
+        known, folder = resources["nbgrader"], Path(resources["metadata"]["path"])
+        refused = resources.get(UNREADABLE, "")
+        return made_right(_course(self), known["notebook"], nb, known["student"], folder, refused), resources
 
 
 class Judge(NbGraderPreprocessor):  # type: ignore[misc]
@@ -82,12 +64,13 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
 
     timeout = Float(120.0, help="seconds that a cell may take").tag(config=True)
     backend = Unicode("auto", help="the sandbox's backend; 'none' confines nothing and must be named").tag(config=True)
+    journal = Unicode("", help="folder where `tflabs grade` keeps what submissions did when they ran").tag(config=True)
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         course, name = _course(self), resources["nbgrader"]["notebook"]
         edition = edition_for(course, name, nb)
-        cells = nb.cells if edition.is_current else _as_released(edition, nb)
-        runs = self._run(course, name, edition.lab, cells, Path(resources["metadata"]["path"]))
+        work = work_for(course, name, edition, nb, beside(Path(resources["metadata"]["path"])), self.timeout)
+        runs = self._known(work, name, resources["nbgrader"]["student"]) or self._run(course, work)
         report = score(edition.lab, runs, only_proven=True)
         for note in report.notes:
             self.log.warning("%s: %s", resources["nbgrader"]["student"], note)
@@ -100,14 +83,64 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
                 cell.outputs = _outputs(by_id[cell["id"]]) if cell["id"] in by_id else []
         return nb, resources
 
-    def _run(self, course: Course, name: str, lab: Lab, cells: list[Any], folder: Path) -> list[CellRun]:
-        section = read_syllabus(course.syllabus).section(name)
-        boxes = _boxes(course.root, self.backend)
-        kernels = boxes.kernels(section.preload, section.environment)
-        examination = Examination(boxes.examiner(section.preload, section.environment), answer_names(lab))
-        limits = Limits(cell_seconds=self.timeout)
+    def _known(self, work: Work, lab: str, student: str) -> list[CellRun] | None:
+        """What the cells did, if exactly this work ran already."""
+        return Journal(Path(self.journal)).find(lab, student, work.digest) if self.journal else None
+
+    def _run(self, course: Course, work: Work) -> list[CellRun]:
+        boxes, environment = _boxes(course.root, self.backend), dict(work.environment)
+        kernels, spawn = boxes.kernels(work.preload, environment), boxes.examiner(work.preload, environment)
         with ThreadPoolExecutor(1) as thread:  # Formgrader's own event loop runs in this one
-            return thread.submit(run_cells, cells, kernels, folder, limits, examination=examination).result()
+            return thread.submit(execute, work, kernels, spawn).result()
+
+
+def made_right(course: Course, name: str, notebook: Any, student: str, folder: Path, refused: str = "") -> Any:
+    """A submission as it is graded: brought together with the current student version, and told of in its first cell.
+
+    Args:
+        folder: of the submission; what was set aside there is told.
+        refused: why the notebook could not be read, if so.
+    """
+    release = read_notebook(course.release(name))
+    submitted, refusal = _accepted(notebook, release, student, refused)
+    submitted.cells = [cell for cell in submitted.cells if cell["id"] != REPAIRS]
+    edition = edition_for(course, name, submitted)
+    merged = put_right(release, submitted)
+    repairs = merged.repairs if edition.is_current else put_right(edition.release, submitted).repairs
+    known = {found for cell in release.cells if (found := grade_id(cell)) is not None}
+    for cell in merged.notebook.cells:
+        if grade_id(cell) not in known:
+            # The role of an exercise that is no more, or of another notebook; tags and titles act on pages.
+            cell.metadata = NotebookNode()
+    marks = {key: mark for key in ("lab", "edition") if (mark := mark_of(merged.notebook, key)) is not None}
+    merged.notebook.metadata = release.metadata | {"tflabs": marks}
+    aside = [f"{each!r} was left out: it is no plain file, or too large" for each in left_out(folder)]
+    if told := [*refusal, *([edition.note] if edition.note else []), *repairs, *aside[:MOST_TOLD]]:
+        lines = "\n".join(f"- {html.escape(each, quote=False)}" for each in told)  # names and texts of the learner's
+        text = f"**Put right before grading**\n\n{lines}"
+        merged.notebook.cells.insert(0, new_markdown_cell(text, id=REPAIRS))
+    return merged.notebook
+
+
+def _accepted(notebook: Any, release: Any, student: str, refused: str) -> tuple[Any, list[str]]:
+    """The submission as a notebook of the lab, and why it is taken for one without answers, if it is."""
+    if not refused:
+        submitted = as_current(notebook)
+        try:
+            require_lab(submitted, release, f"the submission of {student}")
+        except UserError as error:
+            refused = str(error)
+        else:
+            return submitted, []
+    return copy.deepcopy(release), [f"what was submitted is graded as if it had no answers: {refused}"]
+
+
+def work_for(
+    course: Course, name: str, edition: Edition, notebook: Any, files: dict[str, bytes], cell_seconds: float
+) -> Work:
+    """What is to be run of a notebook that was made right and has the full tests, beside these files."""
+    cells = notebook.cells if edition.is_current else _as_released(edition, notebook)
+    return work_of(edition.lab, read_syllabus(course.syllabus).section(name), cells, files, cell_seconds)
 
 
 def received(assignment: str, notebooks: list[str], **_: Any) -> None:
@@ -126,40 +159,28 @@ def under_its_name(assignment: str, notebooks: list[str], **_: Any) -> None:
 
     Nothing is done where a notebook of that name is there, or where more than one could be meant.
     """
-    if any(Path(path).stem == assignment for path in notebooks):
+    found = notebook_of(assignment, notebooks)
+    if found is None or found.name == f"{assignment}.ipynb":
         return
-    named: dict[str, Any] = {}
-    for path in notebooks:
-        with contextlib.suppress(UserError):
-            notebook = read_notebook(Path(path))
-            if mark_of(notebook, "lab") in (assignment, None):
-                named[path] = notebook
-    if len(named) != 1:
-        return
-    path, notebook = named.popitem()
+    notebook = read_notebook(found)
     marks = notebook.metadata.get("tflabs")
-    notebook.metadata["tflabs"] = (marks if isinstance(marks, dict) else {}) | {"file": Path(path).name}
-    copied = Path(path).with_name(f"{assignment}.ipynb")
+    notebook.metadata["tflabs"] = (marks if isinstance(marks, dict) else {}) | {"file": found.name}
+    copied = found.with_name(f"{assignment}.ipynb")
     write_text(copied, notebook_text(notebook))
     notebooks[:] = [str(copied)]
 
 
-def _accepted(nb: Any, release: Any, resources: Any) -> tuple[Any, list[str]]:
-    """The submission as a notebook of the lab, and why it is taken for one without answers, if it is."""
-    refused = resources.get(UNREADABLE, "")
-    if not refused:
-        submitted = as_current(nb)
-        try:
-            require_lab(submitted, release, f"the submission of {resources['nbgrader']['student']}")
-        except UserError as error:
-            refused = str(error)
-        else:
-            return submitted, []
-    return copy.deepcopy(release), [f"what was submitted is graded as if it had no answers: {refused}"]
-
-
-def _folder(resources: Any) -> Path:
-    return Path(resources["metadata"]["path"])
+def notebook_of(assignment: str, notebooks: list[str]) -> Path | None:
+    """Which of a submission's notebooks is meant: the one of the lab's name, or the only one that could be it."""
+    paths = [Path(path) for path in notebooks]
+    if named := [path for path in paths if path.stem == assignment]:
+        return named[0]
+    possible = []
+    for path in paths:
+        with contextlib.suppress(UserError):
+            if mark_of(read_notebook(path), "lab") in (assignment, None):
+                possible.append(path)
+    return possible[0] if len(possible) == 1 else None
 
 
 def _as_released(edition: Edition, nb: Any) -> list[Any]:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,23 +68,27 @@ def hidden_from_environment() -> tuple[str, ...]:
 
 
 def beside(folder: Path) -> dict[str, bytes]:
-    """The regular files below a notebook's folder, for its kernel: no notebook, link or hidden file; bounded."""
+    """The files below a notebook's folder, by their paths from there, that its kernel gets."""
+    found: dict[str, Path] = {}
+    for here, folders, names in os.walk(folder):  # follows no link to a folder
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = [Path(here, name) for name in names]
+        found.update((str(path.relative_to(folder)), path) for path in paths)
+    return bounded(found)
+
+
+def bounded(files: Mapping[str, Path]) -> dict[str, bytes]:
+    """What of these files, given by their paths from one folder, a kernel gets: no notebook, link or hidden file."""
     found: dict[str, bytes] = {}
     rest = _MOST_BYTES
-    for path in _plain_files(folder):
-        name = path.relative_to(folder)
-        if not _TAKEN.fullmatch(name.parts[0]) and len(found) < _MOST_FILES and path.stat().st_size <= rest:
-            found[str(name)] = path.read_bytes()
-            rest -= len(found[str(name)])
+    for name, path in sorted(files.items()):
+        parts = Path(name).parts
+        is_plain = path.is_file() and not path.is_symlink() and path.suffix != ".ipynb"
+        is_shown = is_plain and not any(part.startswith(".") for part in parts) and not _TAKEN.fullmatch(parts[0])
+        if is_shown and len(found) < _MOST_FILES and path.stat().st_size <= rest:
+            found[name] = path.read_bytes()
+            rest -= len(found[name])
     return found
-
-
-def _plain_files(folder: Path) -> Iterator[Path]:
-    for here, folders, names in os.walk(folder):  # follows no link to a folder
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for path in (Path(here, name) for name in sorted(names) if not name.startswith(".")):
-            if path.suffix != ".ipynb" and path.is_file() and not path.is_symlink():
-                yield path
 
 
 @dataclass(frozen=True)
@@ -143,15 +147,28 @@ class Boxes(contextlib.ExitStack):
             UserError: a module cannot be imported.
             SandboxUnavailable: this machine allows no box.
         """
-        server = self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden, self.limits))
+        return self.kernels_of(self.kernel_server(preload, environment), environment)
+
+    def kernels_of(self, server: ForkServer, environment: dict[str, str]) -> BoxedKernels:
+        """Kernels forked from this server."""
         return BoxedKernels(environment, self.hidden, self.backend, self.limits, server)
+
+    def kernel_server(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
+        """The server that `kernels` are forked from. Errors as of `kernels`."""
+        return self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden, self.limits))
 
     def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
         """Examiners forked from a server that never has anything of a learner's. Errors as of `kernels`."""
-        policy = kernel_policy(environment, self.hidden, self.limits)
-        server = self.server((_EXAMINER_MODULE, *preload), policy)
+        return self.examiner_of(self.examiner_server(preload, environment))
+
+    def examiner_of(self, server: ForkServer) -> Spawn:
+        """Examiners forked from this server."""
         entry = f"{_EXAMINER_MODULE}:serve_on_streams"
         return lambda control, feed: server.start(entry, stdout=control.fileno(), stderr=feed.fileno())
+
+    def examiner_server(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
+        """The server that examiners are forked from. Errors as of `kernels`."""
+        return self.server((_EXAMINER_MODULE, *preload), kernel_policy(environment, self.hidden, self.limits))
 
     def cold_examiner(self, environment: dict[str, str]) -> Spawn:
         """Examiners that start as new processes."""

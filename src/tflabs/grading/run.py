@@ -88,6 +88,7 @@ async def run_cells_async(
     """As `run_cells`, for callers that run several notebooks at once."""
     limits = limits or Limits()
     code = [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
+    own = [cell.source for cell in code if role(cell) in ("solution", "free")]
     runs: list[CellRun] = []
     if examination is not None:
         examination.witnessed = any(role(cell) == "test" and judged_in_kernel(cell.source) for cell in code)
@@ -96,7 +97,7 @@ async def run_cells_async(
         try:
             for index, cell in enumerate(code):
                 on_cell(cell)
-                runs.append(await _run(cell, kernel, limits, examination))
+                runs.append(await _run(cell, kernel, limits, examination, own))
                 if kernel.lost and index + 1 < len(code):
                     await kernel.stop()
                     kernel = await _Kernel.start(kernels, cwd, limits, examination)
@@ -118,12 +119,12 @@ def _opened(examination: Examination | None) -> Iterator[None]:
         examination.close()
 
 
-async def _run(cell: Any, kernel: _Kernel, limits: Limits, examination: Examination | None) -> CellRun:
-    """Run one cell where it belongs: given cells on both sides, tests by the examiner."""
+async def _run(cell: Any, kernel: _Kernel, limits: Limits, examination: Examination | None, own: list[str]) -> CellRun:
+    """Run one cell where it belongs: given cells on both sides, tests by the examiner. `own`: the learner's cells."""
     if examination is not None and role(cell) == "test":
         result, home = await examination.judge(cell, kernel.client, limits.cell_seconds)
         kernel.lost = not home
-        return _examined(cell, result, limits)
+        return _examined(cell, result, limits, own)
     if examination is not None and role(cell) == "given":
         run, _ = await asyncio.gather(kernel.run(cell), examination.given(cell, limits.cell_seconds))
         await examination.note(cell, limits.cell_seconds)
@@ -131,14 +132,12 @@ async def _run(cell: Any, kernel: _Kernel, limits: Limits, examination: Examinat
     return await kernel.run(cell)
 
 
-def _examined(cell: Any, result: CellResult, limits: Limits) -> CellRun:
+def _examined(cell: Any, result: CellResult, limits: Limits, own: list[str]) -> CellRun:
     state = {"learner-gone": "died", "protocol": "error", "examiner-gone": "error"}.get(result.state, result.state)
     seconds = min(CALL_SECONDS, limits.cell_seconds) if result.ename == "CallTimeout" else result.seconds
     texts = result.ename, ANSI.sub("", result.evalue), result.stdout[: limits.output], ""
     judged = "witness" if judged_in_kernel(cell.source) else "examiner"
-    raised = result.trace.rpartition("\n")[2]
-    is_told = bool(raised) and (result.ename == raised or raised in result.evalue)
-    where = in_trace(result.trace) if is_told else ""  # the test may have wanted what was raised
+    where = in_trace(result.trace, own)
     return CellRun(cell["id"], role(cell), grade_id(cell), state, *texts, seconds, 0.0, judged, result.called, where)
 
 

@@ -10,6 +10,8 @@ from .hlo import hlo
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
 from .picture import Picture
+from .placement import placement, placement_player
+from .placer import Group, Placed, ask_placer
 from .protocol import Call, protocol
 from .session_cache import session_cache
 from .spread import spread
@@ -17,16 +19,20 @@ from .staleness import Exchange, loss_curves, space_time, staleness_histogram, s
 from .stepper import Step, stepper
 from .timeline import timeline
 from .two_sessions import two_sessions
+from .variable_race import variable_race
 from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
     "Call",
     "Exchange",
+    "Group",
     "Lowered",
     "Picture",
+    "Placed",
     "Span",
     "Step",
     "activity",
+    "ask_placer",
     "dispatch",
     "graph",
     "graph_text",
@@ -37,6 +43,8 @@ __all__ = [
     "lowering",
     "lowering_stage",
     "partitions",
+    "placement",
+    "placement_player",
     "protocol",
     "record_fields",
     "session_cache",
@@ -48,4 +56,5 @@ __all__ = [
     "stepper",
     "timeline",
     "two_sessions",
+    "variable_race",
 ]

@@ -155,7 +155,8 @@ class Examiner:
         state = "ok" if error is None else _STATE_OF.get(type(error), "error")
         ename = "" if error is None else type(error).__name__[:200]
         evalue = "" if error is None else quiet_message(error)
-        trace = cell.trace if error is not None else ""
+        raised = cell.raised
+        trace = raised.trace if error and raised and raised.is_told_by(error, evalue) else ""
         text, looked_up = self._output.getvalue(), sorted(cell.values)
         return CellResult(task.name, state, ename, evalue, text, cell.calls > 0, seconds, cell.calls, looked_up, trace)
 

@@ -39,6 +39,22 @@ ENDS = ("restore", "remove")  # of `withheld` and `shared_folder`: done also whe
 ROLES = ("main", "control", "call", "back", "witness")
 
 
+TOLD = 60  # characters of an exception's words by which a test's message is known to tell of it
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception of the learner's code."""
+
+    error: BaseException
+    words: str  # its class and what it says
+    trace: str  # where it was raised, in the learner's words
+
+    def is_told_by(self, error: BaseException, message: str) -> bool:
+        """Whether a cell that ends with this error and message fails for this exception."""
+        return error is self.error or self.words[:TOLD] in message
+
+
 @dataclass
 class Cell:
     """A cell while it runs."""
@@ -50,7 +66,7 @@ class Cell:
     values: dict[str, Any] = field(default_factory=dict)  # what was looked up
     calls: int = 0  # requests about the learner's objects
     failure: BaseException | None = None  # what ends the cell as failed, whatever the cell makes of it
-    trace: str = ""  # where the learner's code raised last
+    raised: Raised | None = None  # what the learner's code raised last
     channel: Channel | None = None  # the main thread's
     announced: bool = False  # whether the learner's process was told which classes this process has
 
@@ -340,12 +356,12 @@ class Link:
         need(isinstance(kind, type) and issubclass(kind, BaseException), "no exception")
         need(arguments is None or type(arguments) is tuple, "no exception")
         need(type(message) is str and type(trace) is str, "no exception")
-        cell.trace = f"{trace[:MAX_TRACE]}{kind.__name__[:200]}"
         if issubclass(kind, ExaminerError):
             return LearnerExit(f"the learner's code ended with {message[:200]!r}")
         if issubclass(kind, StopIteration | StopAsyncIteration):  # would silently end a loop of the test
             return RuntimeError(f"the learner's code raised {kind.__name__}")
         error = made(kind, arguments, message[:MAX_MESSAGE])
+        cell.raised = Raised(error, f"{kind.__name__}: {message}", trace[:MAX_TRACE])
         with contextlib.suppress(Exception):
             error._x_from_learner = True  # type: ignore[attr-defined]
         return error

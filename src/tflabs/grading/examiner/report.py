@@ -35,8 +35,8 @@ class CellResult:
     'timeout' (of the cell or of one call); 'learner-gone' (the kernel ended or does not serve); 'protocol' (the kernel
     sent what is no message); 'examiner-gone' (the examiner itself ended or hung; start another one).
     `called`: whether the cell asked anything of the learner's code. `looked_up`: the learner's names that it read.
-    `trace`: where the learner's code raised last, in the learner's words; its last line is the exception's class.
-    Texts are cut to 200,000 characters.
+    `trace`: where the learner's code raised, in its words, if the cell failed for that. Texts are cut to 200,000
+    characters.
     """
 
     name: str

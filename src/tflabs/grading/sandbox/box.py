@@ -77,6 +77,14 @@ class Box:
                 return None
         return self.verdict.status
 
+    def command_ended(self) -> bool:
+        """Whether the command has ended. It does before the box: what is left in that is ended then."""
+        if not self._descriptors:
+            return self.verdict is not None
+        poll = select.poll()
+        poll.register(self._descriptors[1], select.POLLIN)
+        return bool(poll.poll(0))
+
     def interrupt(self) -> None:
         """SIGINT to the command alone, as a notebook's stop button does. Nothing happens once it ended."""
         if self._descriptors:

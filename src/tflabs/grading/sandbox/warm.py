@@ -42,6 +42,7 @@ class ForkServer:
             raise SandboxUnavailable("without namespaces, boxes that share a user need Landlock 6 (Linux 6.12)")
         self._link = Link(chosen)
         self._users: dict[int, Box] = {}
+        self._own_users = range(slots.BLOCK - 1)
         command = [sys.executable, "-P", "-m", "tflabs.grading.sandbox.server", *preload]
         try:
             request = describe(self._link, "server", policy, command=command)
@@ -57,8 +58,15 @@ class ForkServer:
         return self._box.pid
 
     def alive(self) -> bool:
-        """Whether the server still runs."""
-        return self._box.poll() is None
+        """Whether the server still runs. False before any box that ended with it shows its end."""
+        return self._box.poll() is None and not self._box.command_ended()
+
+    def keep_to(self, users: range) -> None:
+        """From now on start boxes as these of the server's users alone, numbers below `slots.BLOCK` - 1.
+
+        For a process forked from the one that made this server: both use it, and neither knows of the other's boxes.
+        """
+        self._own_users = users
 
     def start(
         self,
@@ -122,10 +130,10 @@ class ForkServer:
             del self._users[slot]
 
     def _free_user(self) -> int:
-        for slot in range(slots.BLOCK - 1):
+        for slot in self._own_users:
             if slot not in self._users:
                 return slot
-        raise ForkRefused(f"{slots.BLOCK - 1} boxes of this server are not closed yet")
+        raise ForkRefused(f"{len(self._own_users)} boxes of this server are not closed yet")
 
     def _await_ready(self) -> None:
         reason = self._box.await_start(60.0)

@@ -1,0 +1,187 @@
+"""Whatever is killed, and whenever: nothing is lost, and nothing graded twice."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pool_cases
+import psutil
+import pytest
+
+import toy
+from tflabs.course.layout import Course
+
+COUNT, KILLS = 16, 4
+pytestmark = [pytest.mark.xdist_group("pool-ends"), pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Course:
+    return pool_cases.prepared(tmp_path_factory.mktemp("pool") / "course", COUNT)
+
+
+@pytest.fixture(scope="module")
+def expected(handed_in: Course, tmp_path_factory: pytest.TempPathFactory) -> Course:
+    course = pool_cases.copied(handed_in, tmp_path_factory.mktemp("pool") / "graded")
+    pool_cases.grade(course, "--jobs", "2")
+    return course
+
+
+def begin(course: Course, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        pool_cases.grade_command("--jobs", "2", "--json", *arguments),
+        env=pool_cases.environment(course),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def recorded(course: Course) -> set[str]:
+    """The students whose notebooks nbgrader has finished."""
+    paths = (course.root / "autograded").glob(f"*/{toy.LAB}/{toy.LAB}.ipynb")
+    return {path.parts[-3] for path in paths if not path.stat().st_mode & 0o200}
+
+
+def until(condition: Callable[[], bool], grader: subprocess.Popen[str]) -> bool:
+    """Wait for a condition; False if the grader ended before it came true."""
+    while not condition():
+        if grader.poll() is not None:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def below(grader: subprocess.Popen[str], module: str) -> Iterator[psutil.Process]:
+    """The grader's processes that run this module, parents first."""
+    for process in psutil.Process(grader.pid).children(recursive=True):
+        try:
+            if f"tflabs.grading.{module}" in process.cmdline():
+                yield process
+        except psutil.NoSuchProcess:
+            continue
+
+
+def test_the_grader_killed_at_random_instants(handed_in: Course, expected: Course, tmp_path: Path) -> None:
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    drawn = random.Random(3)
+    for kill in range(KILLS):
+        wanted = COUNT * kill // KILLS + drawn.randrange(COUNT // KILLS)
+        grader = begin(course)
+        until(lambda wanted=wanted: len(recorded(course)) >= wanted, grader)
+        time.sleep(drawn.random() * 0.4)  # somewhere between two records
+        grader.kill()
+        grader.wait()
+    done = pool_cases.grade(course, "--jobs", "2", "--json")
+    assert json.loads(done.stdout)["failed"] == 0
+    assert pool_cases.rows(course) == pool_cases.rows(expected)
+    assert pool_cases.texts(course) == pool_cases.texts(expected)
+    assert [path for path in (course.root / ".grading").rglob("*") if path.is_file()] == [course.root / ".grading/lock"]
+
+
+def test_what_ran_before_a_kill_does_not_run_again(handed_in: Course, tmp_path: Path) -> None:
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    grader = begin(course)
+    kept = lambda: sorted((course.root / ".grading/runs").rglob("*.json"))  # noqa: E731
+    assert until(lambda: bool(kept()), grader)
+    grader.send_signal(signal.SIGSTOP)
+    grader.kill()
+    grader.wait()
+    (path, *_) = kept() or pytest.skip("it was recorded in the meantime")
+    document = json.loads(path.read_text())
+    runs = json.loads(document["runs"])
+    for run in runs:  # a mark by which to tell these runs from others
+        if run["role"] == "free":
+            run["stdout"] = "as it ran before the kill\n"
+    path.write_text(json.dumps(document | {"runs": json.dumps(runs)}))
+    pool_cases.grade(course, "--jobs", "2")
+    notebook = pool_cases.folder(course, path.stem, "autograded") / f"{toy.LAB}.ipynb"
+    assert "as it ran before the kill" in notebook.read_text()
+
+
+@pytest.mark.parametrize("which", ["pool.nursery", "sandbox.server"])
+def test_a_process_of_the_pool_killed(handed_in: Course, expected: Course, tmp_path: Path, which: str) -> None:
+    """The nursery, or a fork server; the work that it held runs again."""
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    grader = begin(course)
+    for wanted in (1, 5):
+        if until(lambda wanted=wanted: len(recorded(course)) >= wanted, grader):
+            first = next(below(grader, which), None)
+            assert first is not None
+            first.kill()
+    out, errors = grader.communicate()
+    assert grader.returncode == 0, errors
+    assert json.loads(out)["graded"] == COUNT
+    assert pool_cases.rows(course) == pool_cases.rows(expected)
+    assert pool_cases.texts(course) == pool_cases.texts(expected)
+
+
+def test_a_worker_killed_once_costs_nothing(handed_in: Course, expected: Course, tmp_path: Path) -> None:
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    grader = begin(course)
+    workers = lambda: list(below(grader, "pool.nursery"))[1:]  # noqa: E731
+    assert until(lambda: bool(workers()), grader)
+    workers()[0].kill()
+    out, errors = grader.communicate()
+    assert grader.returncode == 0, errors
+    assert json.loads(out)["graded"] == COUNT
+    assert pool_cases.rows(course) == pool_cases.rows(expected)
+
+
+def test_work_whose_process_ends_twice_is_given_up_with_the_reason(handed_in: Course, tmp_path: Path) -> None:
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    grader = begin(course, "--student", "000-solved", "--jobs", "1")
+    killed: set[int] = set()
+    while grader.poll() is None:
+        for worker in list(below(grader, "pool.nursery"))[1:]:
+            if worker.pid not in killed:
+                killed.add(worker.pid)
+                worker.kill()
+    out, errors = grader.communicate()
+    assert grader.returncode == 1
+    (row,) = json.loads(out)["submissions"]
+    assert row["state"] == "failed" and "was ended 2 times" in row["reason"]
+    assert "000-solved" in errors and row["reason"] in errors
+    pool_cases.grade(course, "--student", "000-solved")
+
+
+def test_two_at_a_time_in_one_course(handed_in: Course, tmp_path: Path) -> None:
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    grader = begin(course)
+    lock = course.root / ".grading/lock"
+    assert until(lambda: lock.exists() and bool(lock.read_text()), grader)
+    second = pool_cases.grade(course, code=2)
+    assert f"by process {grader.pid}" in second.stderr and not second.stdout
+    grader.kill()
+    grader.communicate()
+    pool_cases.grade(course, "--student", "000-solved")
+
+
+def test_what_a_killed_nbgrader_left_is_graded_again(handed_in: Course, expected: Course, tmp_path: Path) -> None:
+    """Stock nbgrader takes a folder with a half-graded notebook for graded."""
+    course = pool_cases.copied(handed_in, tmp_path / "course")
+    autograde = subprocess.Popen(
+        [str(pool_cases.BINARIES / "nbgrader"), "autograde", toy.LAB],
+        cwd=course.root,
+        env=pool_cases.environment(course),
+        stderr=subprocess.DEVNULL,
+    )
+    half = lambda: [  # noqa: E731
+        path
+        for path in (course.root / "autograded").rglob("*.ipynb")
+        if path.stat().st_mode & 0o200 and path.read_text().endswith("}\n")
+    ]
+    while len(recorded(course)) < 2 or not half():
+        assert autograde.poll() is None
+        time.sleep(0.002)
+    autograde.kill()
+    autograde.wait()
+    pool_cases.grade(course, "--jobs", "2")
+    assert pool_cases.rows(course) == pool_cases.rows(expected)
+    assert pool_cases.texts(course) == pool_cases.texts(expected)
