@@ -22,6 +22,7 @@ from tflabs.course.files import parse_notebook
 from tflabs.errors import UserError
 
 MOST_FILES, MOST_BYTES = 1000, 256 << 20  # of one submission
+MOST_NOTEBOOK = 64 << 20  # bytes; one that printed 30 MB is graded
 _IGNORED = ".ipynb_checkpoints"  # nbgrader does not look into it
 _ASIDE = "left-out"
 UNREADABLE = "tflabs_unreadable"  # among an exporter's resources: why the submission could not be read
@@ -47,7 +48,9 @@ def take_in(folder: Path, notebook: str) -> None:
     """
     count = size = 0
     for path in _odd_first(folder):
-        is_plain = stat.S_ISREG(path.lstat().st_mode)
+        is_plain = stat.S_ISREG(path.lstat().st_mode) and (
+            path.suffix != ".ipynb" or path.stat().st_size <= MOST_NOTEBOOK
+        )
         if is_plain and count < MOST_FILES and size + path.stat().st_size <= MOST_BYTES and _is_time(path, folder):
             count, size = count + 1, size + path.stat().st_size
         else:
