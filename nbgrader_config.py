@@ -4,8 +4,10 @@ from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
 from nbgrader.preprocessors import Execute
 
 from tflabs.course.release import KeepNotesBack
-from tflabs.grading.autograde import Judge, PutRight, under_its_name
+from tflabs.grading.autograde import Judge, PutRight, received
 from tflabs.grading.feedback import KeepTestsBack
+from tflabs.grading.intake import ReadsAnything
+from tflabs.grading.pages import harmless_markdown
 
 c = get_config()  # noqa: F821
 
@@ -17,10 +19,15 @@ c.Autograde.sanitize_preprocessors = [PutRight, *Autograde.sanitize_preprocessor
 c.Autograde.autograde_preprocessors = [
     Judge if step is Execute else step for step in Autograde.autograde_preprocessors.default()
 ]
-c.Autograde.pre_convert_hook = under_its_name
+c.Autograde.pre_convert_hook = received
+c.Autograde.exporter_class = ReadsAnything
 
 # Feedback says in words what a test has found, and shows no hidden test.
 c.GenerateFeedback.preprocessors = [KeepTestsBack, *GenerateFeedback.preprocessors.default()]
+
+# Nothing that a learner wrote runs on Formgrader's pages or in the feedback.
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {"markdown2html": harmless_markdown}
 
 # A lab's slowest cells start a fresh Python process with TensorFlow, or a compiler.
 c.ExecutePreprocessor.timeout = 120

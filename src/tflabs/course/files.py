@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ import nbformat
 
 from tflabs.errors import UserError
 
+HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")  # as JSON writes it; two of them are one character
+CELL_ID = re.compile(r"[\w-]{1,64}", re.ASCII)  # nbformat's rule
+MOST_DEPTH = 100  # of lists and objects in a notebook's JSON
+
 
 def read_notebook(path: Path) -> Any:
     """A notebook in nbformat 4.5, whichever 4.x it was written in.
@@ -22,7 +27,7 @@ def read_notebook(path: Path) -> Any:
         UserError: the file is missing, unreadable, empty, no JSON, no notebook, or older than nbformat 4.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
     except FileNotFoundError:
         raise UserError(f"there is no notebook {path}") from None
     except IsADirectoryError:
@@ -40,8 +45,11 @@ def parse_notebook(text: str, where: str) -> Any:
         raise UserError(f"{where} is empty; was its saving interrupted? JupyterLab keeps a copy in .ipynb_checkpoints")
     try:
         data = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of more digits than Python reads
         raise UserError(f"{where} is not a notebook: no JSON ({error})") from None
+    _check_depth(data, where)
+    if HALF_CHARACTER.search(text):  # which no file in UTF-8 can hold
+        data = json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
     if not isinstance(data, dict) or not isinstance(data.get("nbformat"), int):
         raise UserError(f"{where} is not a notebook: its JSON has no `nbformat` number")
     if data["nbformat"] != 4:
@@ -52,9 +60,21 @@ def parse_notebook(text: str, where: str) -> Any:
     return as_current(nbformat.from_dict(_mended(data, where)))
 
 
+def _check_depth(data: Any, where: str) -> None:
+    """Refuse what is nested deeper than any notebook: everything that reads one goes down by recursion."""
+    level, depth = [data], 0
+    while level:
+        depth += 1
+        if depth > MOST_DEPTH:
+            raise UserError(f"{where} is not a notebook: its JSON is nested deeper than {MOST_DEPTH} levels")
+        inside = (list(each.values()) if isinstance(each, dict) else each for each in level)
+        level = [part for parts in inside for part in parts if isinstance(part, dict | list)]
+
+
 def _mended(data: dict[str, Any], where: str) -> dict[str, Any]:
     """Fill in what other editors leave out and grading can do without; what has no meaning is an error."""
-    data.setdefault("nbformat_minor", 0)
+    if type(data.setdefault("nbformat_minor", 0)) is not int:
+        data["nbformat_minor"] = 0
     if not isinstance(data.setdefault("metadata", {}), dict):
         data["metadata"] = {}
     cells = data.get("cells")
@@ -66,15 +86,27 @@ def _mended(data: dict[str, Any], where: str) -> dict[str, Any]:
             source = cell["source"] = "".join(source)
         if not isinstance(source, str):
             raise UserError(f"{where}: cell {number} has no source text")
+        cell["source"] = source.replace("\r\n", "\n")
         if cell.get("cell_type") not in ("code", "markdown", "raw"):
             raise UserError(f"{where}: cell {number} is of the unknown type {cell.get('cell_type')!r}")
         if not isinstance(cell.setdefault("metadata", {}), dict):
             cell["metadata"] = {}
+        if not _are_attachments(cell.get("attachments", {})):
+            del cell["attachments"]
         if cell["cell_type"] == "code":
-            if not isinstance(cell.setdefault("outputs", []), list):
+            outputs = cell.get("outputs")
+            if not isinstance(outputs, list) or not all(isinstance(output, dict) for output in outputs):
                 cell["outputs"] = []
             cell.setdefault("execution_count", None)
     return data
+
+
+def _are_attachments(found: Any) -> bool:
+    """Whether these are files by name, each with its content by type."""
+    return isinstance(found, dict) and all(
+        isinstance(file, dict) and file and all(isinstance(content, str) for content in file.values())
+        for file in found.values()
+    )
 
 
 def as_current(notebook: Any) -> Any:
@@ -86,10 +118,10 @@ def as_current(notebook: Any) -> Any:
         marks = notebook.metadata.get("tflabs")
         had = {"format": f"4.{notebook.nbformat_minor}"}
         notebook.metadata["tflabs"] = nbformat.from_dict((marks if isinstance(marks, dict) else {}) | had)
-    notebook.nbformat_minor = max(notebook.nbformat_minor, 5)
+    notebook.nbformat_minor = 5
     seen: set[str] = set()
     for number, cell in enumerate(notebook.cells):
-        if not isinstance(cell.get("id"), str) or not cell["id"] or cell["id"] in seen:
+        if not isinstance(cell.get("id"), str) or not CELL_ID.fullmatch(cell["id"]) or cell["id"] in seen:
             cell["id"] = f"cell-{number}"
         seen.add(cell["id"])
     return notebook

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import copy
 import functools
+import html
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
@@ -26,6 +29,7 @@ from tflabs.course.syllabus import read_syllabus
 from tflabs.errors import UserError
 from tflabs.grading.boxes import Boxes, beside
 from tflabs.grading.grade import score, with_full_tests
+from tflabs.grading.intake import UNREADABLE, left_out, take_in
 from tflabs.grading.pool.journal import Journal
 from tflabs.grading.pool.work import Work, execute, work_of
 from tflabs.grading.report import TestResult
@@ -33,6 +37,8 @@ from tflabs.grading.run import CellRun
 
 MOST_OUTPUT = 1 << 20  # characters of one picture or table that a cell showed
 REPAIRS = "put-right-before-grading"
+SHOWN = ("text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/jpeg", "image/svg+xml")
+MOST_TOLD = 20  # files that are named
 
 
 class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
@@ -40,12 +46,13 @@ class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
 
     First among the sanitizing steps: nbgrader refuses notebooks with foreign, missing or retyped cells. It knows the
     current release only, so that a notebook of an older one gets the current cells here, and `Judge` puts it back.
+    What is no notebook of this lab is graded as one without answers.
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        known = resources["nbgrader"]
-        refuse_links(Path(resources["metadata"]["path"]))
-        return made_right(_course(self), known["notebook"], nb, known["student"]), resources
+        known, folder = resources["nbgrader"], Path(resources["metadata"]["path"])
+        refused = resources.get(UNREADABLE, "")
+        return made_right(_course(self), known["notebook"], nb, known["student"], folder, refused), resources
 
 
 class Judge(NbGraderPreprocessor):  # type: ignore[misc]
@@ -87,39 +94,45 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
             return thread.submit(execute, work, kernels, spawn).result()
 
 
-def made_right(course: Course, name: str, notebook: Any, student: str) -> Any:
+def made_right(course: Course, name: str, notebook: Any, student: str, folder: Path, refused: str = "") -> Any:
     """A submission as it is graded: brought together with the current student version, and told of in its first cell.
 
-    Raises:
-        UserError: it is no notebook of this lab.
+    Args:
+        folder: of the submission; what was set aside there is told.
+        refused: why the notebook could not be read, if so.
     """
     release = read_notebook(course.release(name))
-    submitted = as_current(notebook)
-    require_lab(submitted, release, f"the submission of {student}")
+    submitted, refusal = _accepted(notebook, release, student, refused)
     submitted.cells = [cell for cell in submitted.cells if cell["id"] != REPAIRS]
     edition = edition_for(course, name, submitted)
     merged = put_right(release, submitted)
     repairs = merged.repairs if edition.is_current else put_right(edition.release, submitted).repairs
-    known = {grade_id(cell) for cell in release.cells}
+    known = {found for cell in release.cells if (found := grade_id(cell)) is not None}
     for cell in merged.notebook.cells:
         if grade_id(cell) not in known:
-            cell.metadata.pop("nbgrader", None)  # of an exercise that is no more, or of another notebook
-    if told := [*([edition.note] if edition.note else []), *repairs]:
-        lines = "\n".join(f"- {repair}" for repair in told)
+            # The role of an exercise that is no more, or of another notebook; tags and titles act on pages.
+            cell.metadata = NotebookNode()
+    marks = {key: mark for key in ("lab", "edition") if (mark := mark_of(merged.notebook, key)) is not None}
+    merged.notebook.metadata = release.metadata | {"tflabs": marks}
+    aside = [f"{each!r} was left out: it is no plain file, or too large" for each in left_out(folder)]
+    if told := [*refusal, *([edition.note] if edition.note else []), *repairs, *aside[:MOST_TOLD]]:
+        lines = "\n".join(f"- {html.escape(each, quote=False)}" for each in told)  # names and texts of the learner's
         text = f"**Put right before grading**\n\n{lines}"
         merged.notebook.cells.insert(0, new_markdown_cell(text, id=REPAIRS))
     return merged.notebook
 
 
-def refuse_links(folder: Path) -> None:
-    """nbgrader copies what a link points to, with the grader's rights, to where the learner's code runs.
-
-    Raises:
-        UserError: a symbolic link lies in the folder of a submission.
-    """
-    for path in folder.rglob("*"):
-        if path.is_symlink():
-            raise UserError(f"the submission holds a symbolic link, {path.relative_to(folder)}; it is not graded")
+def _accepted(notebook: Any, release: Any, student: str, refused: str) -> tuple[Any, list[str]]:
+    """The submission as a notebook of the lab, and why it is taken for one without answers, if it is."""
+    if not refused:
+        submitted = as_current(notebook)
+        try:
+            require_lab(submitted, release, f"the submission of {student}")
+        except UserError as error:
+            refused = str(error)
+        else:
+            return submitted, []
+    return copy.deepcopy(release), [f"what was submitted is graded as if it had no answers: {refused}"]
 
 
 def work_for(
@@ -130,8 +143,19 @@ def work_for(
     return work_of(edition.lab, read_syllabus(course.syllabus).section(name), cells, files, cell_seconds)
 
 
+def received(assignment: str, notebooks: list[str], **_: Any) -> None:
+    """nbgrader's `pre_convert_hook`: the folder of a submission holds plain files, and the notebook has its name."""
+    name = f"{assignment}.ipynb"
+    folders = sorted({Path(path).parent for path in notebooks})
+    for folder in folders:
+        take_in(folder, name)
+    there = [path for path in notebooks if Path(path).is_file()]
+    notebooks[:] = there or [str(folder / name) for folder in folders if (folder / name).is_file()]
+    under_its_name(assignment, notebooks)
+
+
 def under_its_name(assignment: str, notebooks: list[str], **_: Any) -> None:
-    """nbgrader's `pre_convert_hook`: a submission whose notebook was renamed gets a copy of it under the lab's name.
+    """A submission whose notebook was renamed gets a copy of it under the lab's name.
 
     Nothing is done where a notebook of that name is there, or where more than one could be meant.
     """
@@ -141,9 +165,9 @@ def under_its_name(assignment: str, notebooks: list[str], **_: Any) -> None:
     notebook = read_notebook(found)
     marks = notebook.metadata.get("tflabs")
     notebook.metadata["tflabs"] = (marks if isinstance(marks, dict) else {}) | {"file": found.name}
-    copy = found.with_name(f"{assignment}.ipynb")
-    write_text(copy, notebook_text(notebook))
-    notebooks[:] = [str(copy)]
+    copied = found.with_name(f"{assignment}.ipynb")
+    write_text(copied, notebook_text(notebook))
+    notebooks[:] = [str(copied)]
 
 
 def notebook_of(assignment: str, notebooks: list[str]) -> Path | None:
@@ -180,11 +204,17 @@ def _verdict(cell: Any, test: TestResult | None, run: CellRun | None) -> list[An
 def _outputs(run: CellRun) -> list[Any]:
     """What is kept of the output of a cell that is no test."""
     outputs = [new_output("stream", name="stdout", text=run.stdout)] if run.stdout else []
-    outputs += [shown for shown in run.shown if len(str(shown)) <= MOST_OUTPUT]
+    outputs += [_shown(shown) for shown in run.shown if len(str(shown)) <= MOST_OUTPUT]
     if run.state != "ok":
         words = run.evalue or run.state
         outputs.append(new_output("error", ename=run.ename or run.state, evalue=words, traceback=[words]))
     return outputs
+
+
+def _shown(output: Any) -> Any:
+    """A picture, a table or a value, without what only a live page could show: widgets, scripts, frames."""
+    data = {kind: text for kind, text in output.data.items() if kind in SHOWN and isinstance(text, str)}
+    return new_output("display_data", data=data)
 
 
 def _course(step: NbGraderPreprocessor) -> Course:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from tflabs.errors import UserError
 from tflabs.grading.examinations import Spawn
 from tflabs.grading.kernels import ARGUMENTS, VARIABLES, new_manager
-from tflabs.grading.provisioner import CONNECTION_FILE, BoxProvisioner
+from tflabs.grading.provisioner import CONNECTION_FILE, SOCKETS, BoxProvisioner
 from tflabs.grading.sandbox import (
     Box,
     ForkRefused,
@@ -30,6 +31,7 @@ PROOF = Limits(memory_mib=6144, processes=4096, wall_seconds=7200, cpu_seconds=1
 _SOURCE = str(Path(__file__).resolve().parents[2])
 _KERNEL_MODULES = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython")
 _EXAMINER_MODULE = "tflabs.grading.examiner.examiner"
+_TAKEN = re.compile(rf"{re.escape(SOCKETS)}-\d+|x\d+|{re.escape(CONNECTION_FILE)}")  # the kernel's and the examiner's
 _MOST_FILES, _MOST_BYTES = 200, 16 << 20  # of what lies beside a notebook
 
 
@@ -46,11 +48,17 @@ def cold_kernel(
     hidden: tuple[str, ...],
     backend: str = "auto",
     limits: Limits = KERNEL,
+    sees_folder: bool = False,
 ) -> Box:
-    """A kernel in a box and a process of its own. Errors as of `sandbox.start`."""
+    """A kernel in a box and a process of its own. Errors as of `sandbox.start`.
+
+    Args:
+        sees_folder: whether it imports modules beside the notebook without having executed `kernels.OWN_FOLDER`.
+    """
     policy = kernel_policy(environment, hidden, limits)
     files = (*beside(cwd).items(), *written.items())
-    command = [sys.executable, "-m", "ipykernel_launcher", "-f", CONNECTION_FILE, *ARGUMENTS]
+    safely = [] if sees_folder else ["-P"]
+    command = [sys.executable, *safely, "-m", "ipykernel_launcher", "-f", CONNECTION_FILE, *ARGUMENTS]
     return start(command, Policy(**{**vars(policy), "files": files}), backend)
 
 
@@ -60,19 +68,26 @@ def hidden_from_environment() -> tuple[str, ...]:
 
 
 def beside(folder: Path) -> dict[str, bytes]:
-    """The regular files of a notebook's folder, for its kernel: no notebook, link or hidden file; bounded."""
-    return bounded(folder.iterdir())
+    """The files below a notebook's folder, by their paths from there, that its kernel gets."""
+    found: dict[str, Path] = {}
+    for here, folders, names in os.walk(folder):  # follows no link to a folder
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = [Path(here, name) for name in names]
+        found.update((str(path.relative_to(folder)), path) for path in paths)
+    return bounded(found)
 
 
-def bounded(paths: Iterable[Path]) -> dict[str, bytes]:
-    """What of these files a kernel gets, by name, were they one folder."""
+def bounded(files: Mapping[str, Path]) -> dict[str, bytes]:
+    """What of these files, given by their paths from one folder, a kernel gets: no notebook, link or hidden file."""
     found: dict[str, bytes] = {}
     rest = _MOST_BYTES
-    for path in sorted(paths, key=lambda path: path.name):
-        plain = path.is_file() and not path.is_symlink() and path.suffix != ".ipynb" and not path.name.startswith(".")
-        if plain and len(found) < _MOST_FILES and path.stat().st_size <= rest:
-            found[path.name] = path.read_bytes()
-            rest -= len(found[path.name])
+    for name, path in sorted(files.items()):
+        parts = Path(name).parts
+        is_plain = path.is_file() and not path.is_symlink() and path.suffix != ".ipynb"
+        is_shown = is_plain and not any(part.startswith(".") for part in parts) and not _TAKEN.fullmatch(parts[0])
+        if is_shown and len(found) < _MOST_FILES and path.stat().st_size <= rest:
+            found[name] = path.read_bytes()
+            rest -= len(found[name])
     return found
 
 

@@ -19,11 +19,17 @@ class CappedClient(NotebookClient):
     def __init__(self, *args: Any, most_text: int, **options: Any) -> None:
         super().__init__(*args, coalesce_streams=False, store_widget_state=False, **options)
         self._most_text = most_text
+        self.asked_to_end = False  # whether the last cell called `quit()`: the kernel ends a moment later
+        self.on_cell_executed = self._executed
         self._kept: Counter[str] = Counter()  # characters, by kind of output
 
     def begin_cell(self) -> None:
         """The next output is another cell's."""
         self._kept.clear()
+
+    def _executed(self, execute_reply: Any, **_: Any) -> None:
+        payload = execute_reply["content"].get("payload", [])
+        self.asked_to_end = any(each.get("source") == "ask_exit" for each in payload)
 
     def process_message(self, msg: Any, cell: Any, cell_index: int) -> Any:
         content, kind = msg["content"], msg["msg_type"]

@@ -66,7 +66,7 @@ class Examination:
         box = getattr(manager.provisioner, "box", None)
         folder = box.folder if box is not None else Path(manager.connection_file).parent
         inside = Path(box.inside) if box is not None else folder
-        name = f"x{self._sockets}"
+        name = f"x{self._sockets}"  # no file beside a notebook may have such a name, see `boxes.beside`
         with contextlib.ExitStack() as stack:
             if box is not None:
                 stack.enter_context(as_owner(folder))
@@ -119,12 +119,16 @@ async def _is_home(kernel: Any, request: str) -> bool:
     for last in (False, True):
         deadline = time.monotonic() + HOMEWARD
         while (rest := deadline - time.monotonic()) > 0:
-            with contextlib.suppress(Empty):
+            try:
                 message = await kernel.kc.get_iopub_msg(timeout=min(rest, 0.5))
                 mine = message["parent_header"].get("msg_id") == request
                 if mine and message["content"].get("execution_state") == "idle":
                     return True
                 continue
+            except Empty:
+                pass
+            except Exception:  # the learner's kernel sent what is no message
+                return False
             if not await kernel.km.is_alive():
                 return False
         if not last:

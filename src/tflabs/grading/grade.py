@@ -13,7 +13,7 @@ from tflabs.course.merge import put_right
 from tflabs.grading.examinations import Examination, Spawn
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.report import ExerciseResult, Report, TestResult
-from tflabs.grading.run import CellRun, Limits, run_cells
+from tflabs.grading.run import UNREADABLE, CellRun, Limits, run_cells
 
 LONGEST_MESSAGE = 1000
 # What ends a test in the examiner, for one who does not know that there is an examiner.
@@ -117,6 +117,8 @@ def explain(exercise: Exercise, answer: CellRun | None, test: CellRun | None) ->
 def _what(run: CellRun) -> str:
     if run.state == "timeout":
         return f"it did not end within {run.seconds:.0f} seconds"
+    if run.ename == UNREADABLE:
+        return f"its kernel sent messages that could not be read ({run.evalue})"
     if run.state == "died":
         return "it ended the kernel: the process exited, crashed, or ran out of memory"
     if run.ename == "NotImplementedError" and not run.evalue:

@@ -17,6 +17,13 @@ from jupyter_client.manager import AsyncKernelManager
 
 # No history file, and plain tracebacks: only a line is told of them, and a coloured one of a deep recursion takes 15 s.
 ARGUMENTS = ["--HistoryManager.enabled=False", "--InteractiveShell.xmode=Plain"]
+# A module beside the notebook must not be imported before the witness is there: the kernels of this package start with
+# Python's -P and look into their working folder, as IPython does, once they have executed this.
+OWN_FOLDER = (
+    "(lambda path: '' in path or path.insert("
+    "next((place for place, folder in enumerate(path) if folder.endswith('-packages')), len(path)), ''"
+    "))(__import__('sys').path)"
+)
 VARIABLES = {"TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
@@ -70,7 +77,7 @@ def new_manager() -> Any:
         kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
     )
     manager._kernel_spec = KernelSpec(
-        argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        argv=[sys.executable, "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         display_name="Python 3 (ipykernel)",
         language="python",
     )

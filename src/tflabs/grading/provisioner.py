@@ -100,4 +100,4 @@ class BoxProvisioner(KernelProvisionerBase):
     def _cold(self, cwd: Path, written: dict[str, bytes]) -> Box:
         from tflabs.grading.boxes import cold_kernel, hidden_from_environment
 
-        return cold_kernel(cwd, written, {}, hidden_from_environment(), self.backend)
+        return cold_kernel(cwd, written, {}, hidden_from_environment(), self.backend, sees_folder=True)

@@ -15,10 +15,11 @@ from tflabs.course.lab import grade_id, role
 from tflabs.grading.examinations import CALL_SECONDS, Examination
 from tflabs.grading.examiner.marks import judged_in_kernel
 from tflabs.grading.examiner.report import CellResult
-from tflabs.grading.kernels import Kernels, stop
+from tflabs.grading.kernels import OWN_FOLDER, Kernels, stop
 from tflabs.grading.whereabouts import in_cell, in_trace
 
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+UNREADABLE = "UnreadableMessage"  # the `ename` of a cell whose kernel sent what is no Jupyter message
 PLACE_OF_SYNTAX = re.compile(r" \(\d+\.py, line \d+\)$")  # a file that nobody knows
 
 
@@ -195,12 +196,24 @@ class _Kernel:
             if examination is not None:
                 examination.admit(manager)
                 await examination.plant(client)
+            client.kc.execute(OWN_FOLDER, silent=True, store_history=False)  # done before the first cell is read
         except BaseException:
             await stop(manager)
             raise
         return cls(manager, client, limits)
 
     async def run(self, cell: Any) -> CellRun:
+        """Run a cell. What the kernel sends is the learner's: nothing of it may end the driver."""
+        started = time.monotonic()
+        try:
+            return await self._run(cell)
+        except Exception as error:
+            self.lost = True
+            words = f"{type(error).__name__}: {error}"[:200]
+            place, seconds = (cell["id"], role(cell), grade_id(cell)), time.monotonic() - started
+            return CellRun(*place, "died", UNREADABLE, words, "", "", seconds, 0.0)
+
+    async def _run(self, cell: Any) -> CellRun:
         from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
         executed = type(cell)(cell | {"outputs": [], "metadata": {}})  # a tag could make nbclient skip it
@@ -211,6 +224,7 @@ class _Kernel:
         async with _memory(self.manager.provisioner.pid if self.limits.measure_memory else None) as peak:
             try:
                 await self.client.async_execute_cell(executed, 0)
+                state = "died" if self.client.asked_to_end else "ok"
             except CellTimeoutError:
                 state = "timeout"
             except DeadKernelError:

@@ -14,6 +14,7 @@ import pool_cases
 import pytest
 
 import toy
+from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course
 
 pytestmark = [pytest.mark.xdist_group("pool-command"), pytest.mark.timeout(300)]
@@ -92,7 +93,7 @@ main()
 """
 
 
-def test_one_that_cannot_be_graded_does_not_hold_up_the_others(course: Course) -> None:
+def test_what_is_no_notebook_of_the_lab_is_graded_as_one_without_answers(course: Course) -> None:
     def broken(student: str, text: str) -> Path:
         path = pool_cases.folder(course, student) / f"{toy.LAB}.ipynb"
         path.parent.mkdir(parents=True)
@@ -104,35 +105,48 @@ def test_one_that_cannot_be_graded_does_not_hold_up_the_others(course: Course) -
         "empty": "is empty",
         "old": "is in notebook format 3",
         "foreign": "holds none of the lab's exercises",
-        "link": "holds a symbolic link, data.txt",
-        "large": "the limit is 64 MiB",
-        "pipe": "is not a file",
-        "nothing": "it holds no notebook",
-        "bad-time": "timestamp",
+        "large": f"{toy.LAB}.ipynb' was left out: it is no plain file, or too large",
+        "pipe": f"{toy.LAB}.ipynb' was left out: it is no plain file, or too large",
     }
     broken("no-json", "{")
     broken("empty", "")
     broken("old", '{"nbformat": 3, "worksheets": []}')
     broken("foreign", '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}')
-    pool_cases.submit(course, "link", pool_cases.answered(course))
-    (pool_cases.folder(course, "link") / "data.txt").symlink_to(course.root / "gradebook.db")
     with broken("large", "").open("r+b") as file:
         file.truncate(65 << 20)
     path = broken("pipe", "")
     path.unlink()
     os.mkfifo(path)
-    broken("nothing", "").unlink()
+    rows = {row["student"]: row for row in document(course)["submissions"]}
+    for student, reason in reasons.items():
+        assert rows[student]["state"] == "graded" and rows[student]["points"] == 0, rows[student]
+        graded = pool_cases.folder(course, student, "autograded") / f"{toy.LAB}.ipynb"
+        assert reason in read_notebook(graded).cells[0].source
+
+
+def test_what_lies_beside_a_notebook_costs_nothing(course: Course) -> None:
+    pool_cases.submit(course, "link", pool_cases.answered(course))
+    (pool_cases.folder(course, "link") / "data.txt").symlink_to(course.root / "gradebook.db")
     pool_cases.submit(course, "bad-time", pool_cases.answered(course), "yesterday, I think")
+    rows = {row["student"]: row for row in document(course)["submissions"]}
+    for student, name in (("link", "data.txt"), ("bad-time", "timestamp.txt")):
+        assert rows[student]["points"] == rows[student]["max_points"], rows[student]
+        autograded = pool_cases.folder(course, student, "autograded")
+        assert not (autograded / name).exists()
+        assert f"{name}' was left out" in read_notebook(autograded / f"{toy.LAB}.ipynb").cells[0].source
+
+
+def test_one_that_cannot_be_graded_does_not_hold_up_the_others(course: Course) -> None:
+    pool_cases.folder(course, "nothing").mkdir(parents=True)
     done = pool_cases.grade(course, "--json", code=1)
     read = json.loads(done.stdout)
-    assert read["graded"] == 3 and read["failed"] == len(reasons)
-    for row in read["submissions"]:
-        if row["student"] in reasons:
-            assert row["state"] == "failed" and reasons[row["student"]] in row["reason"], row
-            assert f"✗ {row['student']} · {toy.LAB}: {row['reason']}" in done.stderr.splitlines()
-            assert not pool_cases.folder(course, row["student"], "autograded").exists()
+    assert read["graded"] == 3 and read["failed"] == 1
+    row = next(row for row in read["submissions"] if row["student"] == "nothing")
+    assert row["state"] == "failed" and "it holds no notebook" in row["reason"]
+    assert f"✗ nothing · {toy.LAB}: {row['reason']}" in done.stderr.splitlines()
+    assert not pool_cases.folder(course, "nothing", "autograded").exists()
     again = states(course, code=1)
-    assert {state for student, state in again.items() if student not in reasons} == {"skipped"}
+    assert {state for student, state in again.items() if student != "nothing"} == {"skipped"}
 
 
 def test_what_is_graded_is_left_until_a_newer_submission_comes(course: Course) -> None:

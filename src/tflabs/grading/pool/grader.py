@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tflabs.errors import UserError
 from tflabs.grading.pool.journal import Journal
 from tflabs.grading.pool.pool import Pool, Ungradable
-from tflabs.grading.pool.submissions import Submission, Submissions, Unreadable
+from tflabs.grading.pool.submissions import Submission, Submissions
 from tflabs.grading.pool.writer import Writer
 from tflabs.grading.run import CellRun
 
@@ -64,9 +64,6 @@ class Grader:
     def _begin(self, submission: Submission, running: dict[Future[list[CellRun]], _Running]) -> None:
         try:
             work = self.submissions.work(submission)
-        except Unreadable as error:
-            self.on_outcome(Outcome(submission, str(error)))
-            return
         except UserError as error:
             self._record(submission, str(error))  # nbgrader refuses it too, and has the student in the gradebook then
             return

@@ -11,24 +11,20 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbformat.v4 import new_notebook
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import find_all_files, parse_utc
+from nbgrader.utils import find_all_files
 
 from tflabs.course.editions import edition_for
 from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import nearest
 from tflabs.errors import UserError
-from tflabs.grading.autograde import made_right, notebook_of, refuse_links, work_for
+from tflabs.grading.autograde import made_right, notebook_of, work_for
 from tflabs.grading.boxes import bounded
 from tflabs.grading.grade import with_full_tests
+from tflabs.grading.intake import take_in
 from tflabs.grading.pool.work import Work
-
-MOST_MIB = 64  # of a notebook; one that printed 30 MB is graded
-
-
-class Unreadable(UserError):
-    """A submission that nbgrader must not open."""
 
 
 @dataclass(frozen=True, order=True)
@@ -91,38 +87,35 @@ class Submissions:
     def work(self, submission: Submission) -> Work:
         """What `Judge` will want to have run once nbgrader has sanitized the submission.
 
+        What is no plain file is set aside, as nbgrader's hook would do.
+
         Raises:
-            Unreadable: nbgrader must not open it.
-            UserError: it cannot be graded; the text says why.
+            UserError: there is nothing to grade; the text says why.
         """
         folder = self._folder(self.coursedir.submitted_directory, submission)
-        try:
-            refuse_links(folder)
-        except UserError as error:
-            raise Unreadable(str(error)) from None
-        notebooks = sorted(folder.glob("*.ipynb"))
-        for each in notebooks:
-            _require_readable(each)
-        path = notebook_of(submission.lab, [str(each) for each in notebooks])
+        take_in(folder, f"{submission.lab}.ipynb")
+        path = notebook_of(submission.lab, sorted(map(str, folder.glob("*.ipynb"))))
         if path is None:
             raise UserError(f"it holds no notebook {submission.lab}.ipynb, and none that could be it")
-        _require_time(folder / "timestamp.txt")
-        notebook = made_right(self.course, submission.lab, read_notebook(path), submission.student)
+        try:
+            notebook, refused = read_notebook(path), ""
+        except UserError as error:
+            notebook, refused = new_notebook(), str(error)
+        notebook = made_right(self.course, submission.lab, notebook, submission.student, folder, refused)
         edition = edition_for(self.course, submission.lab, notebook)
         if edition.is_current:
             notebook = with_full_tests(notebook, edition.lab)
         files = bounded(self._copied(submission))
         return work_for(self.course, submission.lab, edition, notebook, files, self.cell_seconds)
 
-    def _copied(self, submission: Submission) -> list[Path]:
-        """What nbgrader copies beside the notebook: the submission's files, and over them those of the source."""
+    def _copied(self, submission: Submission) -> dict[str, Path]:
+        """What nbgrader copies beside the notebook, by its path there: the submission's files, then the source's."""
         copied: dict[str, Path] = {}
         source = Path(self.coursedir.format_path(self.coursedir.source_directory, ".", submission.lab))
         for folder in (self._folder(self.coursedir.submitted_directory, submission), source):
             for name in find_all_files(str(folder), [*self.coursedir.ignore, "*.ipynb"]):
-                if (path := Path(name)).parent == folder:
-                    copied[path.name] = path
-        return list(copied.values())
+                copied[str(Path(name).relative_to(folder))] = Path(name)
+        return copied
 
     def _is_finished(self, notebook: Path) -> bool:
         """nbgrader sets the rights last, and before that the notebook is there without its results."""
@@ -157,22 +150,3 @@ class Submissions:
         folders = glob.glob(self.coursedir.format_path(step, "*", "*"))  # noqa: PTH207 (a whole path, as nbgrader does)
         matches = [match for folder in folders if Path(folder).is_dir() and (match := pattern.match(folder))]
         return [Submission(match["lab"], match["student"]) for match in matches]
-
-
-def _require_time(path: Path) -> None:
-    """Raises UserError for a timestamp that nbgrader would fail at, without saying so."""
-    text = path.read_text(encoding="utf-8", errors="replace").strip() if path.is_file() else ""
-    try:
-        if text:
-            parse_utc(text)
-    except ValueError:
-        raise UserError(f"its timestamp.txt holds no time, but {text[:40]!r}") from None
-
-
-def _require_readable(path: Path) -> None:
-    """Raises Unreadable for what must not even be opened."""
-    status = path.lstat()
-    if not stat.S_ISREG(status.st_mode):
-        raise Unreadable(f"{path.name} is not a file")
-    if status.st_size > MOST_MIB << 20:
-        raise Unreadable(f"{path.name} has {status.st_size >> 20} MiB; the limit is {MOST_MIB} MiB")

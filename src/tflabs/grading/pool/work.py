@@ -49,7 +49,7 @@ class Work:
         names: what the lab's answers define; a test gets no other name from the learner.
         preload: modules that a warm kernel has imported.
         environment: variables that a kernel must have from its start.
-        files: (name, content) of what lies beside the notebook.
+        files: (path from the notebook's folder, content) of what lies beside it.
         cell_seconds: how long a cell may take.
     """
 
@@ -108,7 +108,9 @@ def execute(work: Work, kernels: Kernels, spawn: Spawn) -> list[CellRun]:
     examination = Examination(spawn, list(work.names))
     with tempfile.TemporaryDirectory(prefix="tflabs-work-") as folder:
         for name, content in work.files:
-            (Path(folder) / name).write_bytes(content)
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         cells = [_as_cell(cell) for cell in work.cells]
         limits = Limits(cell_seconds=work.cell_seconds)
         return run_cells(cells, kernels, Path(folder), limits, examination=examination)

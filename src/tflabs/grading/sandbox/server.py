@@ -147,7 +147,6 @@ def call(request: dict[str, Any]) -> None:
     if (numpy := sys.modules.get("numpy")) is not None:
         numpy.random.seed()
     sys.argv = [request["entry"]]
-    sys.path.insert(0, "")
     status = _status_of(request["entry"], json.loads(request["arguments"]))
     for stream in (sys.stdout, sys.stderr):
         try:

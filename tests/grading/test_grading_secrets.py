@@ -1,0 +1,101 @@
+"""What lies in hidden tests is nowhere that a learner can read: not in a release, not in a box while the test runs, not
+in outputs or feedback; for the toy lab a planted secret, for the real labs their own lines.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import three
+import toy
+from grader import Grader
+from tflabs.course.build import read_source
+from tflabs.course.files import read_notebook
+from tflabs.course.lab import HIDDEN, visible
+from tflabs.course.layout import Course
+
+NEEDLE = "okapi_90c4"  # lies in a file beside each notebook, and in a variable: the search does find what is there
+SHORTEST = 24  # characters; a shorter line says nothing about where it came from
+# Looks for words without holding them (a pattern does not match itself): in what was run, in memory, in the
+# environment, in files that are not Python's own, and in what the kernel may say of other processes.
+SPY = f"""
+import gc, os, re, sys
+words = [
+    re.compile(b"[t]{three.IN_TEST[1:]}"),
+    re.compile(b"[t]{three.IN_SOLUTION[1:]}"),
+    re.compile(b"[o]{NEEDLE[1:]}"),
+]
+def look():
+    places = [repr(get_ipython().user_ns.get("In")).encode(), repr(dict(os.environ)).encode()]
+    own = ("/sys", "/dev", "/usr", "/lib", "/bin", "/sbin", sys.prefix, sys.base_prefix)
+    for folder, inner, names in os.walk("/"):
+        inner[:] = [name for name in inner if not os.path.join(folder, name).startswith(own)]
+        for name in names:
+            path = os.path.join(folder, name)
+            if name in ("cmdline", "environ", "comm") or (not path.startswith("/proc") and os.path.isfile(path)):
+                try:
+                    with open(path, "rb") as file: places.append(file.read(1 << 22))
+                except OSError: pass
+    with open("/proc/self/mem", "rb", 0) as memory:
+        for low, high in re.findall(r"^(\\w+)-(\\w+) rw", open("/proc/self/maps").read(), re.M):
+            try:
+                memory.seek(int(low, 16))
+                places.append(memory.read(int(high, 16) - int(low, 16)))
+            except (OSError, ValueError, OverflowError): pass
+    return [sum(len(word.findall(place)) for place in places) for word in words]
+"""
+BOTH = f"{SPY}\nkept = 'oka' + str('pi_90c4')\ndef double(x):\n    raise ValueError(str(look()))"
+
+
+def hidden_lines(course: Course, lab: str) -> dict[str, str]:
+    """The telling lines of a lab's hidden tests that no visible cell holds, with the test that they are of."""
+    source = read_source(course, lab)
+    tests = [test for exercise in source.exercises for test in exercise.tests]
+    shown = {line.strip() for cell in source.notebook.cells for line in visible(cell.source).splitlines()}
+    return {
+        line: test.grade_id
+        for test in tests
+        for region in HIDDEN.findall(test.source)
+        for line in map(str.strip, region.splitlines())
+        if len(line) >= SHORTEST and line not in shown
+    }
+
+
+@pytest.mark.parametrize("lab", Course(toy.ROOT).written_labs())
+def test_no_line_of_a_hidden_test_is_in_a_release(real_course: Course, lab: str) -> None:
+    secrets = hidden_lines(real_course, lab)
+    assert secrets or "BEGIN HIDDEN" not in real_course.text(lab).read_text(encoding="utf-8")
+    release = real_course.release(lab)
+    for path in (path for path in release.parent.rglob("*") if path.is_file()):
+        lines = {line.strip() for line in readable(path).splitlines()}
+        assert not lines & secrets.keys(), f"{path}: {sorted((secrets[line], line) for line in lines & secrets.keys())}"
+
+
+def readable(path: Path) -> str:
+    """The texts of a file that stands beside a released notebook, or of the notebook."""
+    if path.suffix != ".ipynb":
+        return path.read_bytes().decode("utf-8", "replace")
+    return "\n".join(cell.source + json.dumps(cell.get("outputs", [])) for cell in read_notebook(path).cells)
+
+
+def test_a_planted_secret_is_nowhere_in_the_box_while_its_test_runs(tmp_path: Path) -> None:
+    course = three.make(tmp_path / "course")
+    assert three.IN_TEST in course.source(toy.LAB).read_text(encoding="utf-8")
+    assert three.IN_TEST not in course.release(toy.LAB).read_text(encoding="utf-8")
+    grader = Grader(course)
+    try:
+        answers = three.RIGHT | {"double": BOTH}
+        notebook = toy.learner_notebook(course, **answers)
+        path = grader.submit("spy", notebook)
+        path.with_name("notes.txt").write_text(NEEDLE, encoding="utf-8")
+        grader.autograde("spy")
+        found = grader.told("spy")
+        assert "ValueError: [0, 0, " in found and "ValueError: [0, 0, 0]" not in found, found
+        for file in grader.feedback("spy"):
+            text = file.read_text(encoding="utf-8")
+            assert three.IN_TEST not in text and three.IN_SOLUTION not in text, file
+    finally:
+        grader.close()
