@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -41,9 +43,10 @@ def watch(course: Course, syllabus: Syllabus, workspace: Workspace, labs: list[s
             for lab in saved(workspace, labs or released_labs(course)):
                 if not (labs or _is_begun(workspace, lab)):
                     continue
-                section = syllabus.section(lab)
-                views[lab] = _checked(course, syllabus, workspace, section, place, show)
-                show("watching")
+                result = _checked(course, syllabus, workspace, syllabus.section(lab), place, show)
+                with _uninterrupted():  # what is recorded is shown
+                    views[lab] = result()
+                    show("watching")
     finally:
         if console.is_terminal:  # the screen of the watch is gone, and was perhaps too small for all of it
             console.print(*views.values())
@@ -78,15 +81,37 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 def _checked(
     course: Course, syllabus: Syllabus, workspace: Workspace, section: Section, place: Place, show: object
-) -> RenderableType:
+) -> Callable[[], RenderableType]:
+    """Check a lab's notebook; the result records what was passed and gives what to show."""
     started, lab = time.monotonic(), section.id
     kernels = place.kernels(section.preload, section.environment)
     spawn = place.examiner(section.preload, section.environment)
     try:
         subject = read_subject(course, syllabus, workspace.notebook(lab), lab)
         report = check(subject, kernels, spawn, lambda step: show(f"{lab}: {step}"))  # type: ignore[operator]
-        newly_passed = Progress(workspace).record(report)
     except UserError as error:
-        return Text(f"{lab}: {error}", style="red")
-    seconds = time.monotonic() - started
-    return Group(report_view(report, subject.lab, newly_passed), Text(f"checked in {seconds:.1f} s\n", style="dim"))
+        words = f"{lab}: {error}"
+        return lambda: Text(words, style="red")
+
+    def recorded() -> RenderableType:
+        try:
+            newly_passed = Progress(workspace).record(report)
+        except UserError as error:
+            return Text(f"{lab}: {error}", style="red")
+        seconds = Text(f"checked in {time.monotonic() - started:.1f} s\n", style="dim")
+        return Group(report_view(report, subject.lab, newly_passed), seconds)
+
+    return recorded
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C takes effect at the end of the block."""
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
