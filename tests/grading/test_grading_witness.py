@@ -18,7 +18,18 @@ from tflabs.grading.run import Limits
 
 GIVEN = """import random
 import contextlib
+from dataclasses import dataclass
+from typing import NamedTuple
 import numpy as np
+
+
+class Row(NamedTuple):
+    a: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    a: object
 
 
 class Pair:
@@ -51,6 +62,7 @@ with quietly() as two:
 assert [double(n) for n in range(5)] == [0, 2, 4, 6, 8], "the first five"
 assert {"a": double(1)} == {"a": 2}, "in a dict"
 assert np.array_equal(double(np.arange(3)), [0, 2, 4]), "an array is doubled"
+assert double([Row(1), Slot(2)]) == [Row(1), Slot(2)] * 2, "records, twice"
 for seen in each(ask):
     double(seen)"""
 RIGHT = """def double(x):
@@ -231,6 +243,11 @@ HOSTILE: dict[str, tuple[str, str, str]] = {
     "equal to everything": (f"{LYING}def double(x): return E()", "", "no plain value"),
     "equal in a list": (
         f"{LYING}def double(x): return E(0) if type(x) is int and x == 0 else 2 * x",
+        "",
+        "no plain value",
+    ),
+    "equal in a record with slots": (
+        f"{LYING}def double(x): return [Row(1), Slot(E())] * 2 if type(x) is list else 2 * x",
         "",
         "no plain value",
     ),

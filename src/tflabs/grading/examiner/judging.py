@@ -88,9 +88,16 @@ class Judge:
                 if isinstance(x, base):
                     for item in base.__iter__(x):
                         self._inspect(item, depth + 1)
-            inside = dict.values(x) if isinstance(x, dict) else vars(x).values() if kind in self._own else ()
-            for item in inside:
+            for item in dict.values(x) if isinstance(x, dict) else self._attributes(x) if kind in self._own else ():
                 self._inspect(item, depth + 1)
+
+    def _attributes(self, x: Any) -> list[Any]:
+        """What a record of a given class holds, in its dict or in slots."""
+        found = list(getattr(x, "__dict__", {}).values())
+        for base in type(x).__mro__:
+            names = base.__dict__.get("__slots__", ())
+            found += [getattr(x, name) for name in ([names] if isinstance(names, str) else names) if hasattr(x, name)]
+        return found
 
     def _refuse(self, kind: type) -> None:
         self._outcome["refused"] = type.__dict__["__name__"].__get__(kind)
