@@ -13,6 +13,8 @@ from .picture import Picture
 from .placement import placement, placement_player
 from .placer import Group, Placed, ask_placer
 from .protocol import Call, protocol
+from .queue_levels import interleaving, queue_levels
+from .queue_player import queue_player
 from .session_cache import session_cache
 from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
@@ -38,6 +40,7 @@ __all__ = [
     "graph_text",
     "hlo",
     "input_player",
+    "interleaving",
     "kernels",
     "loss_curves",
     "lowering",
@@ -46,6 +49,8 @@ __all__ = [
     "placement",
     "placement_player",
     "protocol",
+    "queue_levels",
+    "queue_player",
     "record_fields",
     "session_cache",
     "space_time",

@@ -117,16 +117,51 @@ def activity(
     """
     if not spans:
         raise ValueError("there are no spans to draw")
-    lanes = list(dict.fromkeys(span.lane for span in spans))
-    origin = min(span.start for span in spans)
-    covers = max(max(span.end for span in spans) - origin, 1e-3)
+    covers = max(max(span.end for span in spans) - min(span.start for span in spans), 1e-3)
     total = covers if length is None else length
     if covers > total * 1.001:  # sums of times round
         raise ValueError(f"spans of {covers:,.0f} µs do not fit an axis of {total:,.0f} µs")
-    gutter = max(text_width(lane, NAME, True) for lane in lanes) + 40
+    lanes = draw_lanes(spans, min(span.start for span in spans), total)
+    header = Header(title or "", lanes.keys, notes)
+    return compose(header, lanes.drawn, lanes.width, lanes.height + 4, title or "Who works when", lanes.words)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Drawn lanes with their axis of time.
+
+    Attributes:
+        drawn: SVG, from (0, 0).
+        width, height: in px.
+        gutter: px from the left end to the time 0.
+        scale: px per µs.
+        keys: legend entries that the lanes need.
+        words: what they show.
+    """
+
+    drawn: str
+    width: float
+    height: float
+    gutter: float
+    scale: float
+    keys: list[Entry]
+    words: str
+
+
+def draw_lanes(
+    spans: Sequence[Span], origin: float, total: float, *, least_gutter: float = 0, below: float = 0
+) -> Lanes:
+    """Draws spans in lanes on an axis of `total` µs from `origin`.
+
+    Args:
+        least_gutter: px that something else needs to the left of the axis.
+        below: px by which the grid of the axis goes on below the lanes.
+    """
+    lanes = list(dict.fromkeys(span.lane for span in spans))
+    gutter = max(least_gutter, *(text_width(lane, NAME, True) + 40 for lane in lanes))
     scale = _WIDTH / total
     height = 22 + _LANE * len(lanes)
-    parts = [_axis(total, gutter, scale, height)]
+    parts = [_axis(total, gutter, scale, height + below)]
     for hue, lane in enumerate(lanes):
         y = 22 + _LANE * hue
         parts.append(swatch(hue, 0, y + 10) + text(22, y + 21, lane, NAME, bold=True))
@@ -134,9 +169,8 @@ def activity(
         for span in _joined([s for s in own if s.waiting], scale) + _joined([s for s in own if not s.waiting], scale):
             x, width = gutter + (span.start - origin) * scale, (span.end - span.start) * scale
             parts.append(_bar(span, hue, Rect(x, y + (_LANE - _BAR) / 2, width, _BAR)))
-    header = Header(title or "", _keys(spans), notes)
     words = _words(spans, lanes, total)
-    return compose(header, "".join(parts), gutter + _WIDTH + 22, height + 4, title or "Who works when", words)
+    return Lanes("".join(parts), gutter + _WIDTH + 22, height, gutter, scale, _keys(spans), words)
 
 
 def step_activity(
