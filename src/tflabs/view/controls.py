@@ -13,6 +13,14 @@ def button(words: str) -> Any:
     return widgets.Button(description=words, layout=widgets.Layout(width="auto", min_width="max-content"))
 
 
+def set_steps(slider: Any, length: int, done: int) -> None:
+    """Have a slider stand at `done` of `length` steps; without steps it cannot be moved."""
+    # In this order: a slider whose end comes below its value changes the value by itself.
+    slider.max = max(slider.max, done)
+    slider.value = done
+    slider.max, slider.disabled = max(length, 1), length == 0
+
+
 def ones(graph: Any, tensors: Sequence[str]) -> dict[str, Any]:
     """An array of ones for each named tensor of a `tf.Graph`; sizes that are not known are 1."""
     import numpy as np

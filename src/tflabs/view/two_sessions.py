@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .controls import button
+from .controls import button, set_steps
 from .draw import NAME, SMALL, Header, Line, hue_entry, rect, swatch, text
 from .layout import Rect
 from .picture import Picture
@@ -251,10 +251,7 @@ def two_sessions(graph: Any, *, capacity: int, program: Sequence[Step]) -> Any:
     picture = widgets.HTML()
 
     def show() -> None:
-        # In this order: a slider whose end comes below its value changes the value by itself.
-        slider.max = max(slider.max, model.done)
-        slider.value = model.done
-        slider.max, slider.disabled = max(len(model.program), 1), not model.program
+        set_steps(slider, len(model.program), model.done)
         buttons["Next step"].disabled = model.done == len(model.program)
         buttons["Take last away"].disabled = not model.program
         picture.value = model.picture().html

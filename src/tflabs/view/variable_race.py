@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from .controls import button
+from .controls import button, set_steps
 from .draw import NAME, SMALL, Entry, Header, hue_entry, line_entry, num, path, rect, swatch, text
 from .layout import Rect
 from .picture import Picture
@@ -268,10 +268,7 @@ def variable_race(order: Sequence[str]) -> Any:
     picture = widgets.HTML()
 
     def show() -> None:
-        # In this order: a slider whose end comes below its value changes the value by itself.
-        slider.max = max(slider.max, model.done)
-        slider.value = model.done
-        slider.max, slider.disabled = max(len(model.order), 1), not model.order
+        set_steps(slider, len(model.order), model.done)
         buttons["Next step"].disabled = model.done == len(model.order)
         buttons["Take last away"].disabled = not model.order
         for words, client in adds.items():
