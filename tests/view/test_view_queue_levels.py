@@ -23,6 +23,7 @@ def test_the_level_stands_below_the_lanes() -> None:
     picture = queue_levels(SPANS, [(200, 1), (400, 0), (600, 2)], capacity=2, title="A queue", notes=["A note."])
     check_page(picture)
     check_pixels(picture)
+    assert picture.size[0] <= 830, "wider than a cell of JupyterLab: the end of the axis is out of sight"
     assert {"runner", "training", "elements in the queue", "0", "2", "A queue", "A note."} <= set(shown(picture))
     assert legend(parse(picture)) == ["at work", "waits for the queue", "room for all"]
     assert picture.alt == (

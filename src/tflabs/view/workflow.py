@@ -18,7 +18,9 @@ from .sheet import compose
 from .text import plural, text_width, wrap
 from .timeline import hatching, read_bars, tick_marks
 
-_WIDTH = 620.0  # px: the time axis
+_WIDTH = 620.0  # px: the time axis, where the names of the lanes leave so much
+_PAGE = 798.0  # px: with a picture's margins not wider than a cell of JupyterLab
+_MARGIN = 22.0  # px to the right of the axis, for its last label
 _LANE, _BAR = 34.0, 20.0  # px: from lane to lane, height of a bar
 _TOUCHING = 0.8  # px: bars of a lane that are nearer than this are drawn as one
 _BYTES = 16  # in a row of a record
@@ -159,7 +161,8 @@ def draw_lanes(
     """
     lanes = list(dict.fromkeys(span.lane for span in spans))
     gutter = max(least_gutter, *(text_width(lane, NAME, True) + 40 for lane in lanes))
-    scale = _WIDTH / total
+    width = max(min(_WIDTH, _PAGE - _MARGIN - gutter), _WIDTH / 2)
+    scale = width / total
     height = 22 + _LANE * len(lanes)
     parts = [_axis(total, gutter, scale, height + below)]
     for hue, lane in enumerate(lanes):
@@ -167,10 +170,10 @@ def draw_lanes(
         parts.append(swatch(hue, 0, y + 10) + text(22, y + 21, lane, NAME, bold=True))
         own = [span for span in spans if span.lane == lane]
         for span in _joined([s for s in own if s.waiting], scale) + _joined([s for s in own if not s.waiting], scale):
-            x, width = gutter + (span.start - origin) * scale, (span.end - span.start) * scale
-            parts.append(_bar(span, hue, Rect(x, y + (_LANE - _BAR) / 2, width, _BAR)))
+            x, long = gutter + (span.start - origin) * scale, (span.end - span.start) * scale
+            parts.append(_bar(span, hue, Rect(x, y + (_LANE - _BAR) / 2, long, _BAR)))
     words = _words(spans, lanes, total)
-    return Lanes("".join(parts), gutter + _WIDTH + 22, height, gutter, scale, _keys(spans), words)
+    return Lanes("".join(parts), gutter + width + _MARGIN, height, gutter, scale, _keys(spans), words)
 
 
 def step_activity(
