@@ -18,11 +18,10 @@ from typing import Any
 import pytest
 
 import toy
+from spoilt import BINARIES, nbgrader
 from tflabs.course.build import build_lab, read_source
 from tflabs.course.layout import Course
 from tflabs.errors import UserError
-
-BINARIES = Path(sys.executable).parent
 
 
 def test_student_version_has_stubs_and_visible_tests_only(course: Course) -> None:
@@ -65,10 +64,7 @@ def test_bytes_do_not_depend_on_machine_or_day(tmp_path: Path, course: Course, s
 def test_stock_nbgrader_generates_the_same_student_version(course: Course) -> None:
     ours = course.release(toy.LAB).read_bytes()
     shutil.rmtree(course.root / "release")
-    environment = os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}"}
-    subprocess.run(
-        [BINARIES / "nbgrader", "generate_assignment", toy.LAB], cwd=course.root, env=environment, check=True
-    )
+    nbgrader(course, "generate_assignment", toy.LAB)
     assert course.release(toy.LAB).read_bytes() == ours
 
 

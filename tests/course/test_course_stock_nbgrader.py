@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import csv
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import toy
+from spoilt import nbgrader
 from tflabs.course.layout import Course
-
-BINARIES = Path(sys.executable).parent
-
-
-def nbgrader(course: Course, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}"}
-    command = [str(BINARIES / "nbgrader"), *arguments]
-    done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done
 
 
 @pytest.mark.timeout(300)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import copy
 import csv
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 import toy
+from spoilt import cell, nbgrader, old_format, pass_every_test, retype
 from tflabs.course.build import read_source
 from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course
@@ -23,7 +19,6 @@ from tflabs.grading.grade import grade
 from tflabs.grading.places import place_for_own_work
 from tflabs.grading.run import Limits
 
-BINARIES = Path(sys.executable).parent
 DOUBLE = "def double(x):\n    if type(x) is not int: raise TypeError\n    return 2 * x"
 SECONDS = 4
 
@@ -38,30 +33,6 @@ def edited(course: Course, edit: Callable[[Any], None]) -> Any:
     return notebook
 
 
-def cell(notebook: Any, name: str) -> Any:
-    return next(cell for cell in notebook.cells if cell["id"] == name)
-
-
-def retype(notebook: Any) -> None:
-    old = cell(notebook, "double")
-    new = nbformat.v4.new_markdown_cell(old.source, id=old["id"], metadata=old.metadata)
-    notebook.cells[notebook.cells.index(old)] = new
-
-
-def pass_every_test(notebook: Any) -> None:
-    for test in notebook.cells:
-        if test["id"].endswith("-test"):
-            test.source = "pass"
-            test.metadata["nbgrader"]["points"] = 100
-    cell(notebook, "double").source = "def double(x): return 0"
-
-
-def old_format(notebook: Any) -> None:
-    notebook.nbformat_minor = 0
-    for each in notebook.cells:
-        del each["id"]
-
-
 NOISY = f"import os, sys\nprint('careful', file=sys.stderr)\nos.write(2, b'log line')\n{DOUBLE}"
 WARNS = DOUBLE.replace("return", "import warnings; warnings.warn('x'); return")
 SUBMISSIONS: dict[str, tuple[float, Callable[[Course], Any]]] = {
@@ -69,10 +40,7 @@ SUBMISSIONS: dict[str, tuple[float, Callable[[Course], Any]]] = {
     "untouched": (0, toy.learner_notebook),
     "wrong": (1, lambda course: answered(course, "def double(x): return 4")),
     "noisy": (5, lambda course: answered(course, NOISY)),
-    "warns": (
-        5,
-        lambda course: answered(course, DOUBLE.replace("return", "import warnings; warnings.warn('x'); return")),
-    ),
+    "warns": (5, lambda course: answered(course, WARNS)),
     "exits": (1, lambda course: answered(course, "import os\ndef double(x): os._exit(0)")),
     "exits-at-once": (4, lambda course: answered(course, DOUBLE, "import os\nos._exit(0)")),
     "endless": (1, lambda course: answered(course, "def double(x):\n    while True: pass")),
@@ -85,13 +53,6 @@ SUBMISSIONS: dict[str, tuple[float, Callable[[Course], Any]]] = {
     "value-as-points": (1, lambda course: answered(course, "def double(x): return 0\nfloat('nan')")),
     "large-output": (5, lambda course: answered(course, f"print('x' * 30_000_000)\n{DOUBLE}")),
 }
-
-
-def nbgrader(course: Course, *arguments: str) -> None:
-    environment = os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}"}
-    command = [str(BINARIES / "nbgrader"), *arguments]
-    done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.timeout(400)

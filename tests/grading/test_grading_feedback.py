@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +10,10 @@ import nbformat
 import pytest
 
 import toy
+from spoilt import nbgrader
 from tflabs.course.files import read_notebook
-from tflabs.course.layout import Course
 from tflabs.grading.feedback import KeepTestsBack
 
-BINARIES = Path(sys.executable).parent
 SECRET = "quagga_7f31"
 NEEDLE = "okapi_90c4"  # lies in a file beside each notebook: the search does find what is there
 # Looks for words without holding them: in what was run, in memory, in the environment, in files that are not Python's
@@ -54,14 +50,6 @@ def secretive() -> str:
     """The toy lab with the secret in its hidden tests: a name, a comment and a text that is no message."""
     planted = f"### BEGIN HIDDEN TESTS\n{SECRET} = 'a {SECRET}'  # {SECRET}\nassert {SECRET}[0] == 'a'\n"
     return toy.TEXT.replace("### BEGIN HIDDEN TESTS\n", planted)
-
-
-def nbgrader(course: Course, *arguments: str) -> str:
-    environment = os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}"}
-    command = [str(BINARIES / "nbgrader"), *arguments]
-    done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stderr
 
 
 SUBMISSIONS = {

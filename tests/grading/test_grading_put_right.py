@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ import nbformat
 import pytest
 
 import toy
+from spoilt import nbgrader
 from tflabs.course.build import build_lab
 from tflabs.course.editions import edition_for
 from tflabs.course.files import read_notebook
@@ -26,7 +25,6 @@ from tflabs.grading.autograde import under_its_name
 from tflabs.grading.boxes import Boxes
 from tflabs.learning.check import check, read_subject
 
-BINARIES = Path(sys.executable).parent
 # The older release doubles texts, too, and has only one of the two exercises.
 FIRST, SECOND = (toy.TEXT.index(f"# %% [markdown]\n# ### Exercise {number}") for number in (1, 2))
 OLDER = (
@@ -193,11 +191,8 @@ def test_check_puts_right_grades_and_tells(course: Course) -> None:
 
 @pytest.mark.timeout(300)
 def test_autograde_puts_right_grades_and_tells(course: Course) -> None:
-    environment = os.environ | {"PATH": f"{BINARIES}{os.pathsep}{os.environ['PATH']}"}
     for arguments in (["generate_assignment", toy.LAB, "--force"], ["autograde", toy.LAB], ["export", "--to", "g.csv"]):
-        command = [str(BINARIES / "nbgrader"), *arguments]
-        done = subprocess.run(command, cwd=course.root, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        nbgrader(course, *arguments)
     with (course.root / "g.csv").open(encoding="utf-8") as file:
         scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
     assert scores == {name: case.points for name, case in CASES.items()}

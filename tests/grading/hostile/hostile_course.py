@@ -14,8 +14,6 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +28,7 @@ import toy
 from grader import Grader, replaced
 from tflabs.course.layout import Course
 from tflabs.grading.sandbox import Limits
+from waiting import eventually
 
 VICTIM, LATER = "victim", "after"
 SMALL = Limits(memory_mib=512, processes=160, disk_mib=48, inodes=2000, file_mib=16, open_files=256)
@@ -235,18 +234,8 @@ class Arena:
             found.extend(f"a temporary file is left: {name}" for name in self._temporary_files() - self._temporary)
             return not found
 
-        eventually(alone)
+        eventually(alone, 10.0)
         return found + (["mounts are left"] if self._mounted() != self._mounts else [])
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Whether a condition comes true within a time that is far more than it takes."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def _digest(path: Path) -> str:

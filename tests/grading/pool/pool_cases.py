@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -16,9 +15,9 @@ from typing import Any
 import nbformat
 
 import toy
+from spoilt import cell, environment, nbgrader, old_format, pass_every_test, retype
 from tflabs.course.layout import Course
 
-BINARIES = Path(sys.executable).parent
 DOUBLE = "def double(x):\n    if type(x) is not int: raise TypeError\n    return 2 * x"
 DUE, EARLY, LATE = "2026-05-01 12:00:00 UTC", "2026-05-01 10:00:00 UTC", "2026-05-01 15:30:00 UTC"
 # A point an hour, at most all of them: whole points in the gradebook.
@@ -50,29 +49,6 @@ def _edited(edit: Callable[[Any], None]) -> Callable[[Course], Any]:
     return make
 
 
-def _cell(notebook: Any, name: str) -> Any:
-    return next(cell for cell in notebook.cells if cell["id"] == name)
-
-
-def _retype(notebook: Any) -> None:
-    old = _cell(notebook, "double")
-    new = nbformat.v4.new_markdown_cell(old.source, id=old["id"], metadata=old.metadata)
-    notebook.cells[notebook.cells.index(old)] = new
-
-
-def _old_format(notebook: Any) -> None:
-    notebook.nbformat_minor = 0
-    for each in notebook.cells:
-        del each["id"]
-
-
-def _pass_every_test(notebook: Any) -> None:
-    for test in notebook.cells:
-        if test["id"].endswith("-test"):
-            test.source = "pass"
-    _cell(notebook, "double").source = "def double(x): return 0"
-
-
 def _own_cells(notebook: Any) -> None:
     for source in ("print(double(21))", "# a note to myself", "", "raise ValueError('just trying')"):
         notebook.cells.append(nbformat.v4.new_code_cell(source))
@@ -93,12 +69,12 @@ KINDS = PLAIN | {
     "noisy": lambda course: answered(course, NOISY),
     "exits": lambda course: answered(course, "import os\ndef double(x): os._exit(0)"),
     "exits-at-once": lambda course: answered(course, guess="import os\nos._exit(0)"),
-    "retyped": _edited(_retype),
+    "retyped": _edited(retype),
     "reversed": _edited(lambda notebook: notebook.cells.reverse()),
-    "deleted": _edited(lambda notebook: notebook.cells.remove(_cell(notebook, "guess-test"))),
-    "twice": _edited(lambda notebook: notebook.cells.append(copy.deepcopy(_cell(notebook, "double")))),
-    "old-format": _edited(_old_format),
-    "changed-tests": _edited(_pass_every_test),
+    "deleted": _edited(lambda notebook: notebook.cells.remove(cell(notebook, "guess-test"))),
+    "twice": _edited(lambda notebook: notebook.cells.append(copy.deepcopy(cell(notebook, "double")))),
+    "old-format": _edited(old_format),
+    "changed-tests": _edited(pass_every_test),
     "renamed": answered,
     "with-file": lambda course: answered(course, READS),
 }
@@ -144,19 +120,6 @@ def prepared(root: Path, count: int, **more: Any) -> Course:
 def copied(course: Course, root: Path) -> Course:
     shutil.copytree(course.root, root)
     return Course(root)
-
-
-def environment(course: Course) -> dict[str, str]:
-    path = f"{BINARIES}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | {"PATH": path, "TFLABS_COURSE": str(course.root), "NO_COLOR": "1"}
-
-
-def nbgrader(course: Course, *arguments: str, fails: bool = False) -> None:
-    command = [str(BINARIES / "nbgrader"), *arguments]
-    done = subprocess.run(
-        command, cwd=course.root, env=environment(course), capture_output=True, text=True, check=False
-    )
-    assert fails or done.returncode == 0, done.stderr
 
 
 def grade_command(*arguments: str) -> list[str]:

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 import toy
+from spoilt import BINARIES
 from tflabs.course.layout import Course
 
 COUNT, KILLS = 16, 4
@@ -167,7 +168,7 @@ def test_what_a_killed_nbgrader_left_is_graded_again(handed_in: Course, expected
     """Stock nbgrader takes a folder with a half-graded notebook for graded."""
     course = pool_cases.copied(handed_in, tmp_path / "course")
     autograde = subprocess.Popen(
-        [str(pool_cases.BINARIES / "nbgrader"), "autograde", toy.LAB],
+        [str(BINARIES / "nbgrader"), "autograde", toy.LAB],
         cwd=course.root,
         env=pool_cases.environment(course),
         stderr=subprocess.DEVNULL,

@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -158,13 +157,3 @@ def finished(box: Box, text: Callable[[], str]) -> Ran:
     verdict = box.verdict
     assert verdict is not None, "the box did not end"
     return Ran(text(), verdict)
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20.0) -> bool:
-    """Whether a condition comes true within a time that is far more than it takes."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True

@@ -10,10 +10,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from sandbox_cases import BACKENDS, SYSTEM_PYTHON, captured, eventually, finished, launched, need, run, small_policy
+from sandbox_cases import BACKENDS, SYSTEM_PYTHON, captured, finished, launched, need, run, small_policy
 
 from tflabs.grading.sandbox import SandboxUnavailable, backends, choose, start
 from tflabs.grading.sandbox.policy import package_trees
+from waiting import eventually
 
 both = pytest.mark.parametrize("backend", BACKENDS)
 # Daemons that left their session and their parent, one that ignores every signal, and a tree that goes on forking.

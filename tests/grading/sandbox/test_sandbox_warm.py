@@ -7,9 +7,10 @@ import signal
 from pathlib import Path
 
 import pytest
-from sandbox_cases import captured, eventually, finished, lab_policy, need, run, warm_server
+from sandbox_cases import captured, finished, lab_policy, need, run, warm_server
 
 from tflabs.grading.sandbox import ForkRefused, ForkServer, safe_read
+from waiting import eventually
 
 
 def test_every_fork_draws_its_own_random_numbers() -> None:
