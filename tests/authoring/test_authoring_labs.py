@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import toy
+from share import Share
 from tflabs.authoring.verify import Mode, verify
 from tflabs.course.layout import Course
 from tflabs.course.syllabus import read_syllabus
@@ -23,10 +24,11 @@ def place() -> Iterator[Place]:
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_the_proof_holds(lab: str, real_course: Course, place: Place) -> None:
+def test_the_proof_holds(lab: str, real_course: Course, place: Place, share: Share) -> None:
     # That the committed notebooks are what the text builds is part of the proof. Not cold: the test in the browser runs
     # the solved notebook so. Two kernels, for many wrong answers only wait. The answers are tried as they are graded;
     # in the notebook, where the tests run on the solution and on the student version here, `tflabs verify` tries them.
     section = read_syllabus(real_course.syllabus).section(lab)
-    proof = verify(real_course, section, place, jobs=2, cold=False, modes=(Mode.EXAMINER,))
+    modes = (Mode.EXAMINER,)
+    proof = verify(real_course, section, place, jobs=2, cold=False, modes=modes, choose=share.answers)
     assert proof.holds, "\n".join(proof.findings)

@@ -157,6 +157,7 @@ def test_the_start_page_shows_the_map_and_its_buttons_work(page: Page, site: Sit
     page.wait_for_selector(".jp-Notebook:visible h1")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("lab", LABS)
 def test_a_solved_lab_runs_clean_and_its_pictures_are_whole(page: Page, site: Site, lab: str) -> None:
     page.goto(site.address(f"{lab}/{lab}.ipynb"))

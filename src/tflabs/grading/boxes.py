@@ -29,7 +29,20 @@ from tflabs.grading.sandbox import (
 KERNEL = Limits(memory_mib=3072, wall_seconds=7200, cpu_seconds=14400)
 PROOF = Limits(memory_mib=6144, processes=4096, wall_seconds=7200, cpu_seconds=14400)  # all answers in one kernel
 _SOURCE = str(Path(__file__).resolve().parents[2])
-_KERNEL_MODULES = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython")
+# Also what a kernel imports when it starts (the debugger's modules are half of that time), not only what starts it.
+_KERNEL_MODULES = (
+    "ipykernel.kernelapp",
+    "ipykernel.ipkernel",
+    "ipykernel.debugger",
+    "ipykernel.comm",
+    "ipykernel.displayhook",
+    "IPython",
+    "IPython.core.completerlib",
+    "IPython.core.debugger",
+    "IPython.core.oinspect",
+    "IPython.extensions.storemagic",
+    "tornado.platform.asyncio",
+)
 _EXAMINER_MODULE = "tflabs.grading.examiner.examiner"
 _TAKEN = re.compile(rf"{re.escape(SOCKETS)}-\d+|x\d+|{re.escape(CONNECTION_FILE)}")  # the kernel's and the examiner's
 _MOST_FILES, _MOST_BYTES = 200, 16 << 20  # of what lies beside a notebook
@@ -120,6 +133,12 @@ class BoxedKernels:
         return cold_kernel(cwd, written, self.environment, self.hidden, self.backend, self.limits)
 
 
+def examiner_of(server: ForkServer) -> Spawn:
+    """Examiners forked from this server."""
+    entry = f"{_EXAMINER_MODULE}:serve_on_streams"
+    return lambda control, feed: server.start(entry, stdout=control.fileno(), stderr=feed.fileno())
+
+
 class Boxes(contextlib.ExitStack):
     """Fork servers, one for each set of modules and variables; each starts when it is first needed.
 
@@ -141,34 +160,26 @@ class Boxes(contextlib.ExitStack):
         return BoxedKernels(environment, self.hidden, self.backend, self.limits)
 
     def kernels(self, preload: tuple[str, ...], environment: dict[str, str]) -> BoxedKernels:
-        """Kernels that have imported `preload`.
-
-        Raises:
-            UserError: a module cannot be imported.
-            SandboxUnavailable: this machine allows no box.
-        """
-        return self.kernels_of(self.kernel_server(preload, environment), environment)
+        """Kernels that have imported `preload`. Errors as of `warm`."""
+        return self.kernels_of(self.warm(preload, environment), environment)
 
     def kernels_of(self, server: ForkServer, environment: dict[str, str]) -> BoxedKernels:
         """Kernels forked from this server."""
         return BoxedKernels(environment, self.hidden, self.backend, self.limits, server)
 
-    def kernel_server(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
-        """The server that `kernels` are forked from. Errors as of `kernels`."""
-        return self.server((*_KERNEL_MODULES, *preload), kernel_policy(environment, self.hidden, self.limits))
-
     def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
-        """Examiners forked from a server that never has anything of a learner's. Errors as of `kernels`."""
-        return self.examiner_of(self.examiner_server(preload, environment))
+        """Examiners that have imported `preload`. Errors as of `warm`."""
+        return examiner_of(self.warm(preload, environment))
 
-    def examiner_of(self, server: ForkServer) -> Spawn:
-        """Examiners forked from this server."""
-        entry = f"{_EXAMINER_MODULE}:serve_on_streams"
-        return lambda control, feed: server.start(entry, stdout=control.fileno(), stderr=feed.fileno())
+    def warm(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
+        """The server for both, so that TensorFlow is imported once: it never holds anything of a learner's.
 
-    def examiner_server(self, preload: tuple[str, ...], environment: dict[str, str]) -> ForkServer:
-        """The server that examiners are forked from. Errors as of `kernels`."""
-        return self.server((_EXAMINER_MODULE, *preload), kernel_policy(environment, self.hidden, self.limits))
+        Raises:
+            UserError: a module cannot be imported.
+            SandboxUnavailable: this machine allows no box.
+        """
+        modules = (*_KERNEL_MODULES, _EXAMINER_MODULE, *preload)
+        return self.server(modules, kernel_policy(environment, self.hidden, self.limits))
 
     def cold_examiner(self, environment: dict[str, str]) -> Spawn:
         """Examiners that start as new processes."""
@@ -177,7 +188,7 @@ class Boxes(contextlib.ExitStack):
         return lambda control, feed: start(command, policy, self.backend, stdout=control.fileno(), stderr=feed.fileno())
 
     def server(self, modules: tuple[str, ...], policy: Policy) -> ForkServer:
-        """The server that has imported these modules under this policy. Errors as of `kernels`."""
+        """The server that has imported these modules under this policy. Errors as of `warm`."""
         key = modules, tuple(sorted(policy.environment.items())), tuple(vars(policy.limits).items())
         known = self._servers.get(key)
         if known is None or not known.alive():

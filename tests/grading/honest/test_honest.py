@@ -43,6 +43,7 @@ def submit(grader: Grader, student: str, case: Honest) -> None:
         beside.write_text(content, encoding="utf-8")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("name", CASES)
 def test_an_oddity_costs_nothing(grader: Grader, name: str) -> None:
     case = CASES[name]

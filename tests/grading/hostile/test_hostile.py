@@ -37,6 +37,7 @@ def test_the_corpus_is_large_and_every_idea_has_a_name() -> None:
     assert not any(secret in sources for secret in lab.SECRETS)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: f"{cell.group}-{cell.name}")
 def test_a_hostile_cell_is_contained(arena: Arena, cell: lab.Cell) -> None:
     arena.grader.submit(cell.name, lab.notebook_with(arena.course, cell, arena.places))
@@ -45,6 +46,7 @@ def test_a_hostile_cell_is_contained(arena: Arena, cell: lab.Cell) -> None:
     assert re.search(cell.must, seen.told), seen
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_spoilt_submission_is_graded_all_the_same(arena: Arena, corruption: Corruption) -> None:
     path = arena.grader.submit(corruption.name, toy.learner_notebook(arena.course, **lab.LAZY))
@@ -54,6 +56,7 @@ def test_a_spoilt_submission_is_graded_all_the_same(arena: Arena, corruption: Co
     assert re.search(corruption.must, seen.told), seen
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("cell", REMAINING, ids=lambda cell: cell.name)
 def test_what_docs_security_says_is_possible_is_possible(arena: Arena, cell: lab.Cell) -> None:
     if sys.version_info < cell.since:

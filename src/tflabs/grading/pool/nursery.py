@@ -1,8 +1,8 @@
 """Forks a process for each piece of work: `python -m tflabs.grading.pool.nursery DESCRIPTOR BACKEND [HIDDEN…]`.
 
-It keeps the fork servers, which its children share: TensorFlow is imported once for the kernels and once for the
-examiners, however many children run. It never runs an event loop or a thread while it forks. It ends, and with it its
-children and every box, when its pool lets go of it or dies.
+It keeps the fork servers, which its children share: TensorFlow is imported once, however many children run. It never
+runs an event loop or a thread while it forks. It ends, and with it its children and every box, when its pool lets go of
+it or dies.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ import signal
 import socket
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from nbformat.v4 import new_code_cell
 
 import tflabs.grading.client  # noqa: F401 (what a child needs is imported before it is forked)
 from tflabs.errors import UserError
-from tflabs.grading.boxes import Boxes
+from tflabs.grading.boxes import Boxes, examiner_of
 from tflabs.grading.pool import frames
 from tflabs.grading.pool.work import Work, execute, runs_to_text, work_from_bytes
 from tflabs.grading.sandbox import ForkRefused, ForkServer, SandboxUnavailable, libc
 
-CHILDREN = 24  # at a time: their boxes share the users of two fork servers
-_USERS_PER_CHILD = 2  # of each server: the box that runs, and one that is about to end
+CHILDREN = 24  # at a time: their boxes share the users of a fork server
+_USERS_PER_CHILD = 4  # for a kernel and an examiner: the box that runs, and one that is about to end
 _PR_SET_PDEATHSIG = 1
 
 
@@ -37,8 +36,8 @@ class _Child:
     number: int
     pid: int
     output: int  # the reading end of its pipe
-    place: int  # which of a server's users are its
-    servers: tuple[ForkServer, ForkServer]
+    place: int  # which of the server's users are its
+    server: ForkServer
     said: bytearray = field(default_factory=bytearray)
 
 
@@ -75,23 +74,15 @@ class Nursery:
     def _begin(self, frame: frames.Frame) -> None:
         try:
             work = work_from_bytes(frame.content)
-            servers = self._servers(work)
+            server = self.boxes.warm(work.preload, dict(work.environment))
         except SandboxUnavailable as error:
             self._say(frame.number, "unavailable", str(error))
         except UserError as error:
             self._say(frame.number, "refused", str(error))
         else:
-            self._fork(frame.number, work, servers)
+            self._fork(frame.number, work, server)
 
-    def _servers(self, work: Work) -> tuple[ForkServer, ForkServer]:
-        """For the kernels and for the examiners; those that do not run yet start at the same time."""
-        environment = dict(work.environment)
-        ways = (self.boxes.kernel_server, self.boxes.examiner_server)
-        with ThreadPoolExecutor(2) as threads:  # ended before anything is forked
-            kernels, examiners = threads.map(lambda way: way(work.preload, environment), ways)
-        return kernels, examiners
-
-    def _fork(self, number: int, work: Work, servers: tuple[ForkServer, ForkServer]) -> None:
+    def _fork(self, number: int, work: Work, server: ForkServer) -> None:
         place = next(n for n in range(CHILDREN) if n not in {child.place for child in self._children.values()})
         reading, writing = os.pipe()
         nursery = os.getpid()
@@ -101,9 +92,9 @@ class Nursery:
             if os.getppid() != nursery:
                 os._exit(1)
             self.pool.close()
-            _run(work, self.boxes, servers, place, writing)
+            _run(work, self.boxes, server, place, writing)
         os.close(writing)
-        self._children[reading] = _Child(number, pid, reading, place, servers)
+        self._children[reading] = _Child(number, pid, reading, place, server)
         self._selector.register(reading, selectors.EVENT_READ)
         self._say(number, "began", str(pid))
 
@@ -115,7 +106,7 @@ class Nursery:
         os.close(child.output)
         del self._children[child.output]
         status = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
-        if not all(server.alive() for server in child.servers):
+        if not child.server.alive():
             # A kernel that died with its server must not be taken for one that the learner's code ended.
             self._say(child.number, "again", "the fork server ended")
         elif status == 0:
@@ -128,13 +119,11 @@ class Nursery:
         frames.write(self.pool, frames.Frame(number, kind, words.encode()))
 
 
-def _run(work: Work, boxes: Boxes, servers: tuple[ForkServer, ForkServer], place: int, writing: int) -> None:
+def _run(work: Work, boxes: Boxes, server: ForkServer, place: int, writing: int) -> None:
     """What a child does. It ends without a farewell to what it shares with the nursery."""
-    users = range(place * _USERS_PER_CHILD, (place + 1) * _USERS_PER_CHILD)
-    for server in servers:
-        server.keep_to(users)
+    server.keep_to(range(place * _USERS_PER_CHILD, (place + 1) * _USERS_PER_CHILD))
     environment = dict(work.environment)
-    kernels, spawn = boxes.kernels_of(servers[0], environment), boxes.examiner_of(servers[1])
+    kernels, spawn = boxes.kernels_of(server, environment), examiner_of(server)
     try:
         said = "runs", runs_to_text(execute(work, kernels, spawn))
     except ForkRefused as error:

@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-BLOCK = 64  # ids per box; a fork server gives the others to its kernels
+BLOCK = 128  # ids per box; a fork server gives the others to its kernels
 _BLOCKS, _BLOCKS_IN_CONTAINER = 1024, 64
 _WANTED = 1_900_000_000  # above systemd's containers (they end at 1879048191), below 2**31
 
