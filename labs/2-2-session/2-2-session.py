@@ -57,6 +57,15 @@ TF_DEFAULTS = (
 
 
 # %% [markdown]
+# ## What the last lab left
+#
+# Lab 2-1 made eight words exact. One of them stayed a door to something else: a value of a step lives nowhere, or in a
+# variable or queue **of a session**; another session over the same graph knows nothing of it. A session was something
+# that runs a step and remembers two kinds of values.
+#
+# It does more. It is asked again and again, mostly for the same, by programs that seldom say which session they mean.
+# What it prepares once and keeps for the next call, and how a bare line of code finds it, is the subject here.
+#
 # ## What a session keeps
 #
 # A `run` call carries three sets of names. **Feeds** are tensors whose values you bring, **fetches** are tensors whose
