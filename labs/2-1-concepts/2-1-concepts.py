@@ -42,7 +42,7 @@ import numpy as np
 from tensorflow.core.framework.op_def_pb2 import OpDef
 from tensorflow.python.framework import op_def_registry
 
-from tflabs.runtime import disguise, plain_config, trace_run, withheld
+from tflabs.runtime import answer_to, disguise, plain_config, trace_run, withheld
 
 tf1 = tf.compat.v1
 GraphDef, NodeDef, AttrValue = tf1.GraphDef, tf1.NodeDef, tf1.AttrValue
@@ -113,17 +113,6 @@ def imported(graph: GraphDef) -> tf.Graph:
     with tf.Graph().as_default() as made:
         tf.import_graph_def(graph, name="")
     return made
-
-
-def answer_to(case: str, due: tuple[type[Exception], ...], function: Callable, *arguments: object) -> object:
-    """What `function` returns. An error that is not `due` is told together with the case. For tests."""
-    try:
-        return function(*arguments)
-    except (NotImplementedError, *due):
-        raise
-    except Exception as error:
-        told = f"{type(error).__name__}: {str(error)[:300]}"
-        raise AssertionError(f"your function raised {told}; the case: {case}") from error
 
 
 def six_nodes() -> GraphDef:

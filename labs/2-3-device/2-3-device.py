@@ -41,7 +41,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tflabs.runtime import disguise, plain_config, withheld
+from tflabs.runtime import answer_to, disguise, plain_config, withheld
 
 tf1 = tf.compat.v1
 GraphDef, NodeDef = tf1.GraphDef, tf1.NodeDef
@@ -134,17 +134,6 @@ def run_placed(graph: GraphDef, soft: bool = False) -> dict[str, str]:
 def short(device: str) -> str:
     """`CPU:1` of a full name."""
     return device.rpartition("device:")[2]
-
-
-def answer_to(case: str, due: tuple[type[Exception], ...], function: Callable, *arguments: object) -> object:
-    """What `function` returns. An error that is not `due` is told together with the case. For tests."""
-    try:
-        return function(*arguments)
-    except (NotImplementedError, *due):
-        raise
-    except Exception as error:
-        told = f"{type(error).__name__}: {str(error)[:300]}"
-        raise AssertionError(f"your function raised {told}; the case: {case}") from error
 
 
 # %% [markdown]

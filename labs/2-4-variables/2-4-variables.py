@@ -39,7 +39,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tflabs.runtime import disguise, plain_config, withheld
+from tflabs.runtime import answer_to, disguise, plain_config, withheld
 
 tf1 = tf.compat.v1
 GraphDef, NodeDef, AttrValue = tf1.GraphDef, tf1.NodeDef, tf1.AttrValue
@@ -118,17 +118,6 @@ def complaint(error: tf.errors.OpError) -> str:
     """What an error of the runtime says, without the lines on where the node was made."""
     around = ("\t", " ", "Graph execution error", "Detected at", "Node:")
     return next(line for line in error.message.splitlines() if line and not line.startswith(around))
-
-
-def answer_to(case: str, due: tuple[type[Exception], ...], function: Callable, *arguments: object) -> object:
-    """What `function` returns. An error that is not `due` is told together with the case. For tests."""
-    try:
-        return function(*arguments)
-    except (NotImplementedError, *due):
-        raise
-    except Exception as error:
-        told = f"{type(error).__name__}: {str(error)[:300]}"
-        raise AssertionError(f"your function raised {told}; the case: {case}") from error
 
 
 # %% [markdown]

@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tflabs.runtime.asking import answer_to
     from tflabs.runtime.disguising import disguise
     from tflabs.runtime.folders import SharedFolder, shared_folder
     from tflabs.runtime.noise import quiet
@@ -24,6 +25,7 @@ __all__ = [
     "RunTrace",
     "SharedFolder",
     "XlaDump",
+    "answer_to",
     "disguise",
     "find_compiler",
     "in_fresh_process",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 _MODULES = {
+    "asking": ("answer_to",),
     "disguising": ("disguise",),
     "folders": ("SharedFolder", "shared_folder"),
     "noise": ("quiet",),
