@@ -19,6 +19,7 @@ from traitlets import Unicode
 
 from tflabs.grading.sandbox import Box
 
+ENTRY_POINT = "tflabs-box"
 CONNECTION_FILE = "kernel.json"
 # The box's own folder in its sockets' names: a path relative to it is short, and the same for every backend.
 SOCKETS = "k"
@@ -27,13 +28,22 @@ _PORTS = ("shell", "iopub", "stdin", "control", "hb")
 
 
 class BoxProvisioner(KernelProvisionerBase):
-    """Stands where jupyter_client expects a subprocess."""
+    """Stands where jupyter_client expects a subprocess.
+
+    Args:
+        open_box: how to open a box; left out, it is a cold one.
+        on_end: called with a box that has ended and the folder that its kernel was started for, before its files go.
+    """
 
     backend = Unicode("auto", help="the sandbox's backend; 'none' confines nothing and must be named").tag(config=True)
 
-    def __init__(self, *, open_box: OpenBox | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, open_box: OpenBox | None = None, on_end: Callable[[Box, Path], None] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._open = open_box or self._cold
+        self._on_end = on_end
+        self._folder = Path()
         self.box: Box | None = None
         self.process: Box | None = None  # nbclient looks here to see whether a kernel was started
 
@@ -56,7 +66,8 @@ class BoxProvisioner(KernelProvisionerBase):
         info = {**numbers, "transport": "ipc", "signature_scheme": "hmac-sha256", "kernel_name": "python3"}
         key = uuid.uuid4().hex
         written = {CONNECTION_FILE: json.dumps(info | {"ip": SOCKETS, "key": key}).encode()}
-        self.box = self.process = self._open(Path(kwargs.get("cwd") or "."), written)
+        self._folder = Path(kwargs.get("cwd") or ".")
+        self.box = self.process = self._open(self._folder, written)
         return info | {"key": key.encode(), "ip": f"{self.box.folder}/{SOCKETS}"}
 
     async def post_launch(self, **kwargs: Any) -> None:
@@ -93,7 +104,10 @@ class BoxProvisioner(KernelProvisionerBase):
         await self.send_signal(signal.SIGTERM)
 
     async def cleanup(self, restart: bool = False) -> None:
-        if self.box is not None:
+        if self.box is not None and self.process is not None:
+            self.box.kill()
+            if self._on_end is not None:
+                self._on_end(self.box, self._folder)
             self.box.close()
         self.process = None
 
