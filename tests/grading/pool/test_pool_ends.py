@@ -1,8 +1,12 @@
-"""Whatever is killed, and whenever: nothing is lost, and nothing graded twice."""
+"""Whatever is killed, and whenever: nothing is lost, and nothing graded twice.
+
+TFLABS_POOL_KILLS says at how many instants the grader is killed.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -18,8 +22,9 @@ import toy
 from spoilt import BINARIES
 from tflabs.course.layout import Course
 
-COUNT, KILLS = 16, 4
-pytestmark = [pytest.mark.xdist_group("pool-ends"), pytest.mark.timeout(600)]
+COUNT, KILLS_OF_A_COURSE = 16, 4
+KILLS = int(os.environ.get("TFLABS_POOL_KILLS", "4"))
+pytestmark = [pytest.mark.xdist_group("pool-ends"), pytest.mark.timeout(600 + 60 * KILLS)]
 
 
 @pytest.fixture(scope="module")
@@ -69,21 +74,35 @@ def below(grader: subprocess.Popen[str], module: str) -> Iterator[psutil.Process
             continue
 
 
+def settled(course: Course) -> dict[Path, tuple[int, int]]:
+    """The notebooks that are recorded for good, and what would change if they were graded once more."""
+    marks = {path.name for path in (course.root / ".grading/recording").rglob("*") if path.is_file()}
+    paths = [pool_cases.folder(course, student, "autograded") for student in recorded(course) - marks]
+    found = {path / f"{toy.LAB}.ipynb": (path / f"{toy.LAB}.ipynb").stat() for path in paths}
+    return {path: (stat.st_ino, stat.st_mtime_ns) for path, stat in found.items()}
+
+
 def test_the_grader_killed_at_random_instants(handed_in: Course, expected: Course, tmp_path: Path) -> None:
-    course = pool_cases.copied(handed_in, tmp_path / "course")
-    drawn = random.Random(3)
-    for kill in range(KILLS):
-        wanted = COUNT * kill // KILLS + drawn.randrange(COUNT // KILLS)
-        grader = begin(course)
-        until(lambda wanted=wanted: len(recorded(course)) >= wanted, grader)
-        time.sleep(drawn.random() * 0.4)  # somewhere between two records
-        grader.kill()
-        grader.wait()
-    done = pool_cases.grade(course, "--jobs", "2", "--json")
-    assert json.loads(done.stdout)["failed"] == 0
-    assert pool_cases.rows(course) == pool_cases.rows(expected)
-    assert pool_cases.texts(course) == pool_cases.texts(expected)
-    assert [path for path in (course.root / ".grading").rglob("*") if path.is_file()] == [course.root / ".grading/lock"]
+    """Somewhere between two records: how far it has come then is as it happens, and what is found is not."""
+    drawn, kills = random.Random(3), 0
+    while kills < KILLS:
+        course, done = pool_cases.copied(handed_in, tmp_path / f"after-{kills}"), dict[Path, tuple[int, int]]()
+        for wanted in sorted(drawn.sample(range(COUNT), min(KILLS_OF_A_COURSE, KILLS - kills))):
+            grader = begin(course)
+            until(lambda course=course, wanted=wanted: len(recorded(course)) >= wanted, grader)
+            time.sleep(drawn.random() * 0.4)
+            kills += grader.poll() is None
+            grader.kill()
+            grader.communicate()
+            assert done.items() <= settled(course).items()
+            done = settled(course)
+        end = json.loads(pool_cases.grade(course, "--jobs", "2", "--json").stdout)
+        assert end["failed"] == end["pending"] == 0 and end["graded"] + end["skipped"] == COUNT
+        assert done.items() <= settled(course).items()
+        assert pool_cases.rows(course) == pool_cases.rows(expected)
+        assert pool_cases.texts(course) == pool_cases.texts(expected)
+        left = [path for path in (course.root / ".grading").rglob("*") if path.is_file()]
+        assert left == [course.root / ".grading/lock"]
 
 
 def test_what_ran_before_a_kill_does_not_run_again(handed_in: Course, tmp_path: Path) -> None:
