@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -25,9 +23,9 @@ from traitlets.config.loader import PyFileConfigLoader
 import toy
 from spoilt import environment
 from tflabs.course.layout import Course
-from tflabs.grading import autograde, boxes, examinations
+from tflabs.grading import autograde, examinations
 from tflabs.grading.boxes import KERNEL, Boxes
-from tflabs.grading.sandbox import Limits, Policy
+from tflabs.grading.sandbox import Limits
 
 BACKEND = os.environ.get("TFLABS_TEST_BACKEND", "auto")  # "landlock": what machines without namespaces have
 
@@ -49,7 +47,6 @@ class Grader:
         config.CourseDirectory.root = str(course.root)
         self.api = NbGraderAPI(config=config)
         self.api.log_level = "WARN"
-        self._show_packages()
         opened = self.stack.enter_context(Boxes((str(course.root),), BACKEND, limits))
         self.stack.enter_context(replaced(autograde, "_boxes", lambda root, backend: opened))
         # A kernel that hangs is waited for less long; nothing here takes part of a second.
@@ -61,20 +58,6 @@ class Grader:
 
     def close(self) -> None:
         self.stack.close()
-
-    def _show_packages(self) -> None:
-        """Boxes see the packages of an environment that is not this interpreter's own, where tests run with such."""
-        own = (sys.prefix, sys.base_prefix, "/usr")
-        packages = [path for path in sys.path if path.endswith("site-packages") and not path.startswith(own)]
-        make = boxes.kernel_policy
-
-        def policy(environment: dict[str, str], hidden: tuple[str, ...], limits: Limits = KERNEL) -> Policy:
-            made = make(environment, hidden, limits)
-            paths = {"PYTHONPATH": os.pathsep.join([*packages, made.environment["PYTHONPATH"]])}
-            return replace(made, readable=(*made.readable, *packages), environment={**made.environment, **paths})
-
-        if packages:
-            self.stack.enter_context(replaced(boxes, "kernel_policy", policy))
 
     def _cache_templates(self) -> None:
         """Compile the pages' templates once: each command of nbgrader's has an environment of its own."""
