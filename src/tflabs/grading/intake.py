@@ -47,14 +47,16 @@ def take_in(folder: Path, notebook: str | None) -> None:
     Nothing is deleted but a link where the folder for what is set aside must be.
 
     Args:
-        notebook: the lab's file name. Where it was set aside, an empty one is there afterwards.
+        notebook: the lab's file name. Where it was set aside, an empty one is there afterwards. None if the submission
+            is of no lab: a time in it that cannot be read is nbgrader's to refuse.
     """
     count = size = 0
     for path in _odd_first(folder):
         is_plain = stat.S_ISREG(path.lstat().st_mode) and (
             path.suffix != ".ipynb" or path.stat().st_size <= MOST_NOTEBOOK
         )
-        if is_plain and count < MOST_FILES and size + path.stat().st_size <= MOST_BYTES and _is_time(path, folder):
+        fits = is_plain and count < MOST_FILES and size + path.stat().st_size <= MOST_BYTES
+        if fits and (notebook is None or _is_time(path, folder)):
             count, size = count + 1, size + path.stat().st_size
         else:
             _set_aside(path, folder)

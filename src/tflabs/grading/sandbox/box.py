@@ -42,6 +42,8 @@ class Box:
         folder: its working folder. Read it through `safe_read` alone. Under "namespaces" it lies in a file system that
             only this process can name, by a descriptor: the path holds in this process, and for Unix sockets too.
         inside: the same folder as the box names it.
+        line: under "landlock", where a box can connect to nothing, the other end of its standard input: nothing can be
+            sent to the box, which can hand out descriptors over it.
     """
 
     backend: str
@@ -51,8 +53,8 @@ class Box:
     inside: str
     verdict: Verdict | None = None
 
-    def __init__(self, connection: socket, backend: str, network: str, folder: str | None) -> None:
-        self.backend, self.network = backend, network
+    def __init__(self, connection: socket, backend: str, network: str, folder: str | None, line: socket | None) -> None:
+        self.backend, self.network, self.line = backend, network, line
         self.inside = folder or "/sandbox/work"
         self._connection = connection
         self._host_folder = folder
@@ -110,6 +112,8 @@ class Box:
             self.kill()
         finally:
             self._connection.close()
+            if self.line is not None:
+                self.line.close()
             for descriptor in self._descriptors:
                 os.close(descriptor)
             self._descriptors = []

@@ -309,9 +309,9 @@ def _verdict(box: Kept) -> tuple[str, str]:
 
 
 def streams_of(fields: dict[str, Any], descriptors: list[int]) -> launch.Streams:
-    """The descriptors that came with a message whose fields say which of the two streams they are."""
+    """The descriptors that came with a message whose fields say which of the streams they are."""
     rest = iter(descriptors)
-    return launch.Streams(*(next(rest) if fields[name] else None for name in ("output", "error")))
+    return launch.Streams(*(next(rest) if fields[name] else None for name in ("input", "output", "error")))
 
 
 def _tell(box: Kept, fields: dict[str, Any], descriptors: list[int] | None = None) -> None:
