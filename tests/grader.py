@@ -25,7 +25,7 @@ from spoilt import environment
 from tflabs.course.layout import Course
 from tflabs.grading import autograde, examinations
 from tflabs.grading.boxes import KERNEL, Boxes
-from tflabs.grading.sandbox import Limits
+from tflabs.grading.sandbox import Limits, choose
 
 BACKEND = os.environ.get("TFLABS_TEST_BACKEND", "auto")  # "landlock": what machines without namespaces have
 
@@ -40,6 +40,7 @@ class Grader:
 
     def __init__(self, course: Course, seconds: float = 60.0, limits: Limits = KERNEL) -> None:
         self.course = course
+        self.backend = choose(BACKEND)
         self.stack = contextlib.ExitStack()
         given = course.nbgrader_config.read_text(encoding="utf-8")
         course.nbgrader_config.write_text(f"{given}\nc.Judge.timeout = {seconds}\n", encoding="utf-8")
@@ -47,7 +48,7 @@ class Grader:
         config.CourseDirectory.root = str(course.root)
         self.api = NbGraderAPI(config=config)
         self.api.log_level = "WARN"
-        opened = self.stack.enter_context(Boxes((str(course.root),), BACKEND, limits))
+        opened = self.stack.enter_context(Boxes((str(course.root),), self.backend, limits))
         self.stack.enter_context(replaced(autograde, "_boxes", lambda root, backend: opened))
         # A kernel that hangs is waited for less long; nothing here takes part of a second.
         self.stack.enter_context(replaced(examinations, "HOMEWARD", 1.0))

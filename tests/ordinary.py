@@ -21,8 +21,8 @@ USER = 65533
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="the other tests have just run as an ordinary user")
 
 
-def passes(*arguments: str) -> None:
-    """Run pytest with these arguments as the user; a failure fails the test that called."""
+def passes(*arguments: str, **variables: str) -> None:
+    """Run pytest with these arguments and variables as the user; a failure fails the test that called."""
     with tempfile.TemporaryDirectory(prefix="tflabs-user-", dir="/tmp") as home:
         os.chown(home, USER, USER)
         Path(home).chmod(0o755)
@@ -32,6 +32,7 @@ def passes(*arguments: str) -> None:
             "USER": "ordinary",
             "PYTHONPATH": os.pathsep.join([str(toy.ROOT / "src"), str(toy.ROOT / "tests")]),
             "PYTHONDONTWRITEBYTECODE": "1",
+            **variables,
         }
         become = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
         options = ["-q", "-ra", "-p", "no:cacheprovider", f"--basetemp={home}/pytest"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ordinary
+from tflabs.grading.sandbox import SandboxUnavailable, choose
 
 HERE = Path(__file__).parent
 # Some of each kind that depends on who grades: files, processes, memory, devices, what is left behind.
@@ -17,10 +18,24 @@ HOSTILE = (
     *("patches-the-agent-for-the-witness", "equal-to-everything", "a-link-to-the-gradebook", "a-pipe"),
 )
 OTHERS = ("a_page_that_shows", "crlf", "planted_secret_is_nowhere")
+UNDER_LANDLOCK = (
+    *("looks-in-every-file", "kills-everything", "connects-to-an-abstract-socket", "goes-on-as-a-daemon"),
+    *("equal-to-everything", "patches-the-agent-for-the-witness", "planted_secret_is_nowhere"),
+)
 
 
 @ordinary.only_root
 @pytest.mark.timeout(900)
-def test_submissions_are_graded_alike_by_an_ordinary_user() -> None:
+@pytest.mark.parametrize("backend", ["auto", "landlock"])
+def test_submissions_are_graded_alike_by_an_ordinary_user(backend: str) -> None:
+    need(backend)
     tests = [str(HERE / name) for name in ("hostile", "honest", "test_grading_secrets.py")]
-    ordinary.passes("-n", "0", "-k", " or ".join(HOSTILE + OTHERS), *tests)
+    selected = UNDER_LANDLOCK if backend == "landlock" else HOSTILE + OTHERS
+    ordinary.passes("-n", "0", "-k", " or ".join(selected), *tests, TFLABS_TEST_BACKEND=backend)
+
+
+def need(backend: str) -> None:
+    try:
+        choose(backend)
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))

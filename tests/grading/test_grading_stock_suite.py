@@ -1,7 +1,8 @@
 """nbgrader's own tests, as its package has them, end the same with our configuration in force as without it.
 
 Their assignments are no labs of a course: it is stock nbgrader that grades them, with the kernels in boxes. Here runs a
-part of them; TFLABS_STOCK_SUITE=all runs all that are about grading, which takes some minutes.
+part of them; TFLABS_STOCK_SUITE=all runs all that are about grading, which takes some minutes. Eleven of those fail in
+either case: they read a file of nbgrader's repository that its package does not have.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def outcomes(folder: Path, configuration: str) -> dict[str, str]:
 
 def test_nbgraders_own_tests_end_the_same_with_our_configuration(tmp_path: Path) -> None:
     stock = outcomes(tmp_path / "stock", "c = get_config()\n")
-    assert list(stock.values()).count("passed") >= (200 if ALL else 4)
+    assert list(stock.values()).count("passed") >= (180 if ALL else 4)
     ours = toy.ROOT.joinpath("nbgrader_config.py").read_text(encoding="utf-8")
     configured = outcomes(tmp_path / "ours", ours + TELLS.format(path=str(tmp_path / "told")))
     assert (tmp_path / "told").exists()
