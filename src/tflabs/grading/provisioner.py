@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import uuid
 from collections.abc import Callable
@@ -24,6 +25,7 @@ CONNECTION_FILE = "kernel.json"
 # The box's own folder in its sockets' names: a path relative to it is short, and the same for every backend.
 SOCKETS = "k"
 OpenBox = Callable[[Path, dict[str, bytes]], Box]  # from a working folder on the host and files to put beside its own
+_TOLD = ("NBGRADER_EXECUTION",)  # variables of which nbgrader promises notebooks that they are there
 _PORTS = ("shell", "iopub", "stdin", "control", "hb")
 
 
@@ -61,7 +63,7 @@ class BoxProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=[], **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Open the box. Of the caller's environment nothing enters it: that is the box's own."""
+        """Open the box. Its environment is its own, and not the caller's."""
         numbers = {f"{name}_port": number for number, name in enumerate(_PORTS, 1)}
         info = {**numbers, "transport": "ipc", "signature_scheme": "hmac-sha256", "kernel_name": "python3"}
         key = uuid.uuid4().hex
@@ -114,4 +116,5 @@ class BoxProvisioner(KernelProvisionerBase):
     def _cold(self, cwd: Path, written: dict[str, bytes]) -> Box:
         from tflabs.grading.boxes import cold_kernel, hidden_from_environment
 
-        return cold_kernel(cwd, written, {}, hidden_from_environment(), self.backend, sees_folder=True)
+        environment = {name: os.environ[name] for name in _TOLD if name in os.environ}
+        return cold_kernel(cwd, written, environment, hidden_from_environment(), self.backend, sees_folder=True)
