@@ -36,11 +36,12 @@ class Grader:
     Args:
         seconds: that a cell may take.
         limits: of the boxes.
+        backend: of the boxes.
     """
 
-    def __init__(self, course: Course, seconds: float = 60.0, limits: Limits = KERNEL) -> None:
+    def __init__(self, course: Course, seconds: float = 60.0, limits: Limits = KERNEL, backend: str = BACKEND) -> None:
         self.course = course
-        self.backend = choose(BACKEND)
+        self.backend = choose(backend)
         self.stack = contextlib.ExitStack()
         given = course.nbgrader_config.read_text(encoding="utf-8")
         course.nbgrader_config.write_text(f"{given}\nc.Judge.timeout = {seconds}\n", encoding="utf-8")

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import toy
+from tflabs.grading.sandbox import SandboxUnavailable, choose
 
 USER = 65533
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="the other tests have just run as an ordinary user")
@@ -46,13 +47,31 @@ def passes(*arguments: str, **variables: str) -> None:
     print(ran.stdout)
 
 
+def need(backend: str) -> None:
+    """Skip the test where this backend of boxes does not work."""
+    try:
+        choose(backend)
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+
+
+def need_open_interpreter() -> None:
+    """Skip the test where root's boxes, which have other users, cannot start this Python under Landlock."""
+    if os.geteuid() == 0 and (closed := _closed(Path(sys.base_prefix).resolve())):
+        pytest.skip(f"only root can enter {closed[0]}")
+
+
+def _closed(path: Path) -> list[Path]:
+    """The folders above that others cannot enter and read, the topmost first."""
+    return [each for each in reversed(path.parents) if each.stat().st_mode & 0o005 != 0o005]
+
+
 def _opening(home: Path) -> list[str]:
     """Commands after which the user can reach what it must, under the names that it has."""
     needed = {Path(path).resolve() for path in (toy.ROOT, sys.prefix, sys.base_prefix)}
     closed: dict[Path, list[Path]] = {}
     for path in sorted(needed):
-        above = [each for each in reversed(path.parents) if each.stat().st_mode & 0o005 != 0o005]
-        if above:
+        if above := _closed(path):
             closed.setdefault(above[0], []).append(path)
     commands = []
     for folder, paths in closed.items():

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import ordinary
-from tflabs.grading.sandbox import SandboxUnavailable, choose
 
 HERE = Path(__file__).parent
 # Some of each kind that depends on who grades: files, processes, memory, devices, what is left behind.
@@ -28,14 +27,7 @@ UNDER_LANDLOCK = (
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("backend", ["auto", "landlock"])
 def test_submissions_are_graded_alike_by_an_ordinary_user(backend: str) -> None:
-    need(backend)
+    ordinary.need(backend)
     tests = [str(HERE / name) for name in ("hostile", "honest", "test_grading_secrets.py")]
     selected = UNDER_LANDLOCK if backend == "landlock" else HOSTILE + OTHERS
     ordinary.passes("-n", "0", "-k", " or ".join(selected), *tests, TFLABS_TEST_BACKEND=backend)
-
-
-def need(backend: str) -> None:
-    try:
-        choose(backend)
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import spy
 
+import ordinary
 import three
 import toy
 from grader import Grader
@@ -54,11 +55,15 @@ def readable(path: Path) -> str:
     return "\n".join(cell.source + json.dumps(cell.get("outputs", [])) for cell in read_notebook(path).cells)
 
 
-def test_a_planted_secret_is_nowhere_in_the_box_while_its_test_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["auto", "landlock"])
+def test_a_planted_secret_is_nowhere_in_the_box_while_its_test_runs(tmp_path: Path, backend: str) -> None:
+    ordinary.need(backend)
+    if backend == "landlock":
+        ordinary.need_open_interpreter()
     course = three.make(tmp_path / "course")
     assert three.IN_TEST in course.source(toy.LAB).read_text(encoding="utf-8")
     assert three.IN_TEST not in course.release(toy.LAB).read_text(encoding="utf-8")
-    grader = Grader(course)
+    grader = Grader(course, backend=backend)
     try:
         answers = three.RIGHT | {"double": RAISES}
         notebook = toy.learner_notebook(course, **answers)
