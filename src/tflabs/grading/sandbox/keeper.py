@@ -321,7 +321,8 @@ def _tell(box: Kept, fields: dict[str, Any], descriptors: list[int] | None = Non
 
 def _remove_folder(box: Kept) -> None:
     if box.request["folder"] is not None:
-        remove_tree(os.path.dirname(box.request["folder"]))
+        with suppress(OSError):  # the other boxes go on; the driver tries once more
+            remove_tree(os.path.dirname(box.request["folder"]))
 
 
 def _pid_of(process: int) -> int:
