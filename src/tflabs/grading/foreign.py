@@ -10,7 +10,7 @@ from jupyter_client.manager import AsyncKernelManager
 from nbgrader.preprocessors import Execute, NbGraderPreprocessor
 from traitlets.config import Config
 
-from tflabs.grading.provisioner import ENTRY_POINT
+from tflabs.grading.provisioner import CONNECTION_FILE, ENTRY_POINT
 from tflabs.grading.sandbox import Box, UnsafeFile, safe_names, safe_read
 
 MOST_FILES, MOST_BYTES = 200, 16 << 20  # of what is kept of a box
@@ -44,7 +44,8 @@ def keep_files(box: Box, folder: Path) -> None:
     rest = MOST_BYTES
     for name in safe_names(box.folder)[:MOST_FILES]:
         path = folder / name
-        if name.startswith(".") or path.suffix == ".ipynb" or path.is_symlink() or path.exists():
+        is_own = name == CONNECTION_FILE or name.startswith(".") or path.suffix == ".ipynb"
+        if is_own or path.is_symlink() or path.exists():
             continue
         try:
             content = safe_read(box.folder, name, rest)
