@@ -1,7 +1,4 @@
-"""The course in a real browser: JupyterLab opens from `study`, and every solved lab runs clean, in light and in dark.
-
-Set TFLABS_SCREENSHOTS to a folder to keep what the browser showed.
-"""
+"""The course in a real browser: `study` opens JupyterLab, and every solved lab runs clean, in light and in dark."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +15,8 @@ from typing import Any
 
 import psutil
 import pytest
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from chromium import MARKS, keep
+from playwright.sync_api import BrowserContext, Page
 
 import toy
 from tflabs.authoring.solved import solved
@@ -28,17 +25,11 @@ from tflabs.course.files import notebook_text
 from tflabs.course.layout import Course
 from tflabs.grading.grade import with_full_tests
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 LABS = Course(toy.ROOT).written_labs()
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 MOST_MIB = 2048
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="Debian's package `chromium` is missing"),
-]
+pytestmark = MARKS
 
 
 @dataclass(frozen=True)
@@ -63,15 +54,6 @@ class Site:
                     status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
                     peaks.append(int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) / 1024)
         return max(peaks)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[BrowserContext]:
-    """One context for all tests: what JupyterLab loads is in its cache after the first."""
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running.new_context(viewport={"width": 1280, "height": 1000})
-        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -114,13 +96,6 @@ def page(browser: BrowserContext, site: Site) -> Iterator[Page]:
     opened.set_default_timeout(30_000)
     yield opened
     opened.close()
-
-
-def keep(page: Page, name: str) -> None:
-    folder = os.environ.get("TFLABS_SCREENSHOTS")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
 def themes(page: Page) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
+import spy
 
 import toy
 from spoilt import nbgrader
@@ -15,34 +16,10 @@ from tflabs.course.files import read_notebook
 from tflabs.grading.feedback import KeepTestsBack
 
 SECRET = "quagga_7f31"
-NEEDLE = "okapi_90c4"  # lies in a file beside each notebook: the search does find what is there
-# Looks for words without holding them: in what was run, in memory, in the environment, in files that are not Python's
-# own, and in what the kernel may say of other processes.
-SPY = f"""
-import gc, os, sys
-secret, needle = "{SECRET[::-1]}"[::-1].encode(), "{NEEDLE[::-1]}"[::-1].encode()
-places = [repr(get_ipython().user_ns.get("In")), repr(dict(os.environ))]
-for thing in gc.get_objects():
-    if type(thing) in (list, tuple, set, dict):
-        parts = list(thing.items()) if type(thing) is dict else list(thing)
-        places += [part for some in parts for part in (some if type(some) is tuple else [some]) if type(part) is str]
-    elif type(thing) is type(lambda: 0):
-        places += [repr((thing.__code__.co_names, thing.__code__.co_consts))]
-places = [text.encode("utf-8", "replace") for text in places]
-own = ("/sys", "/dev", "/usr", "/lib", "/bin", "/sbin", sys.prefix, sys.base_prefix)
-for folder, inner, names in os.walk("/"):
-    inner[:] = [name for name in inner if not os.path.join(folder, name).startswith(own)]
-    for name in names:
-        path = os.path.join(folder, name)
-        if name in ("cmdline", "environ", "comm") or (not path.startswith("/proc") and os.path.isfile(path)):
-            try:
-                with open(path, "rb") as file:
-                    places.append(file.read(1 << 22))
-            except OSError:
-                pass
-print("needle", any(needle in place for place in places), "secret", any(secret in place for place in places))
-"""
-LOOKS = f"{SPY}\ndef double(x):\n    raise ValueError(str([x, secret in repr(sys._getframe(1).f_locals).encode()]))"
+SPY = f"{spy.source(SECRET)}\nsecret, needle = look()\nprint('secret', secret, 'needle', needle > 0)"
+LOOKS = (
+    f"{SPY}\ndef double(x):\n    raise ValueError(str(words[0].findall(repr([x, sys._getframe(1).f_locals]).encode())))"
+)
 ECHO = "def double(x):\n    raise AssertionError(f'found {{double(number)}}')"
 
 
@@ -70,7 +47,7 @@ def test_a_planted_secret_is_found_nowhere_that_a_learner_can_read(tmp_path: Pat
         notebook = toy.learner_notebook(course, guess="guessed = 4", double=double)
         notebook.cells.append(nbformat.v4.new_code_cell(SPY))
         path = toy.save(notebook, course.root / "submitted" / student / toy.LAB / f"{toy.LAB}.ipynb")
-        path.with_name("notes.txt").write_text(NEEDLE, encoding="utf-8")
+        path.with_name("notes.txt").write_text(spy.NEEDLE, encoding="utf-8")
     nbgrader(course, "generate_assignment", toy.LAB, "--force")
     nbgrader(course, "autograde", toy.LAB)
     nbgrader(course, "generate_feedback", toy.LAB)
@@ -78,7 +55,7 @@ def test_a_planted_secret_is_found_nowhere_that_a_learner_can_read(tmp_path: Pat
     for student in SUBMISSIONS:
         graded = read_notebook(course.root / "autograded" / student / toy.LAB / f"{toy.LAB}.ipynb")
         outputs = json.dumps([cell.get("outputs", []) for cell in graded.cells])
-        assert SECRET not in outputs and "needle True secret False" in outputs, student
+        assert SECRET not in outputs and "secret 0 needle True" in outputs, student
         feedback = (course.root / "feedback" / student / toy.LAB / f"{toy.LAB}.html").read_text(encoding="utf-8")
         assert SECRET not in feedback and "SystemRandom" not in feedback
         assert "Further tests, which are not shown." in feedback

@@ -8,7 +8,9 @@ import json
 from pathlib import Path
 
 import pytest
+import spy
 
+import ordinary
 import three
 import toy
 from grader import Grader
@@ -17,37 +19,9 @@ from tflabs.course.files import read_notebook
 from tflabs.course.lab import HIDDEN, visible
 from tflabs.course.layout import Course
 
-NEEDLE = "okapi_90c4"  # lies in a file beside each notebook, and in a variable: the search does find what is there
 SHORTEST = 24  # characters; a shorter line says nothing about where it came from
-# Looks for words without holding them (a pattern does not match itself): in what was run, in memory, in the
-# environment, in files that are not Python's own, and in what the kernel may say of other processes.
-SPY = f"""
-import gc, os, re, sys
-words = [
-    re.compile(b"[t]{three.IN_TEST[1:]}"),
-    re.compile(b"[t]{three.IN_SOLUTION[1:]}"),
-    re.compile(b"[o]{NEEDLE[1:]}"),
-]
-def look():
-    places = [repr(get_ipython().user_ns.get("In")).encode(), repr(dict(os.environ)).encode()]
-    own = ("/sys", "/dev", "/usr", "/lib", "/bin", "/sbin", sys.prefix, sys.base_prefix)
-    for folder, inner, names in os.walk("/"):
-        inner[:] = [name for name in inner if not os.path.join(folder, name).startswith(own)]
-        for name in names:
-            path = os.path.join(folder, name)
-            if name in ("cmdline", "environ", "comm") or (not path.startswith("/proc") and os.path.isfile(path)):
-                try:
-                    with open(path, "rb") as file: places.append(file.read(1 << 22))
-                except OSError: pass
-    with open("/proc/self/mem", "rb", 0) as memory:
-        for low, high in re.findall(r"^(\\w+)-(\\w+) rw", open("/proc/self/maps").read(), re.M):
-            try:
-                memory.seek(int(low, 16))
-                places.append(memory.read(int(high, 16) - int(low, 16)))
-            except (OSError, ValueError, OverflowError): pass
-    return [sum(len(word.findall(place)) for place in places) for word in words]
-"""
-BOTH = f"{SPY}\nkept = 'oka' + str('pi_90c4')\ndef double(x):\n    raise ValueError(str(look()))"
+SPY = spy.source(three.IN_TEST, three.IN_SOLUTION)
+RAISES = f"{SPY}\ndef double(x):\n    raise ValueError(str(look()))"
 
 
 def hidden_lines(course: Course, lab: str) -> dict[str, str]:
@@ -81,16 +55,20 @@ def readable(path: Path) -> str:
     return "\n".join(cell.source + json.dumps(cell.get("outputs", [])) for cell in read_notebook(path).cells)
 
 
-def test_a_planted_secret_is_nowhere_in_the_box_while_its_test_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("backend", ["auto", "landlock"])
+def test_a_planted_secret_is_nowhere_in_the_box_while_its_test_runs(tmp_path: Path, backend: str) -> None:
+    ordinary.need(backend)
+    if backend == "landlock":
+        ordinary.need_open_interpreter()
     course = three.make(tmp_path / "course")
     assert three.IN_TEST in course.source(toy.LAB).read_text(encoding="utf-8")
     assert three.IN_TEST not in course.release(toy.LAB).read_text(encoding="utf-8")
-    grader = Grader(course)
+    grader = Grader(course, backend=backend)
     try:
-        answers = three.RIGHT | {"double": BOTH}
+        answers = three.RIGHT | {"double": RAISES}
         notebook = toy.learner_notebook(course, **answers)
         path = grader.submit("spy", notebook)
-        path.with_name("notes.txt").write_text(NEEDLE, encoding="utf-8")
+        path.with_name("notes.txt").write_text(spy.NEEDLE, encoding="utf-8")
         grader.autograde("spy")
         found = grader.told("spy")
         assert "ValueError: [0, 0, " in found and "ValueError: [0, 0, 0]" not in found, found

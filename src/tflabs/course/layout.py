@@ -43,6 +43,10 @@ class Course:
         """Right and wrong answers to every exercise of the lab, for `verify`."""
         return self.root / "tests" / "answers" / f"{lab}.py"
 
+    def has(self, name: str) -> bool:
+        """Whether an assignment of this name is a lab of the course that is written."""
+        return self.text(name).is_file()
+
     def written_labs(self) -> list[str]:
         """Names of the labs that have a text, sorted by unit and section."""
         names = [path.parent.name for path in self.root.glob("labs/*/*.py") if path.stem == path.parent.name]

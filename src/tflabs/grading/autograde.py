@@ -1,6 +1,7 @@
 """nbgrader preprocessors that our `nbgrader_config.py` puts into `autograde`: submissions are put right, then judged.
 
-With them `nbgrader autograde LAB`, Formgrader's button and `tflabs check` give the same points.
+With them `nbgrader autograde LAB`, Formgrader's button and `tflabs check` give the same points. An assignment that is
+no lab of the course is graded as by stock nbgrader, except that its kernel is in a box.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import copy
 import functools
 import html
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,7 @@ from tflabs.course.layout import Course
 from tflabs.course.merge import mark_of, put_right, require_lab
 from tflabs.course.syllabus import read_syllabus
 from tflabs.errors import UserError
+from tflabs.grading import foreign
 from tflabs.grading.boxes import Boxes, beside
 from tflabs.grading.grade import score, with_full_tests
 from tflabs.grading.intake import UNREADABLE, left_out, take_in
@@ -50,9 +53,16 @@ class PutRight(NbGraderPreprocessor):  # type: ignore[misc]
     """
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        known, folder = resources["nbgrader"], Path(resources["metadata"]["path"])
+        course, known, folder = _course(self), resources["nbgrader"], Path(resources["metadata"]["path"])
         refused = resources.get(UNREADABLE, "")
-        return made_right(_course(self), known["notebook"], nb, known["student"], folder, refused), resources
+        if not course.has(known["assignment"]):
+            if refused:
+                raise UserError(refused)
+            return nb, resources
+        made = made_right(course, known["notebook"], nb, known["student"], folder, refused)
+        if made.refusal:
+            self.log.warning("%s: %s", known["student"], made.refusal)
+        return made.notebook, resources
 
 
 class Judge(NbGraderPreprocessor):  # type: ignore[misc]
@@ -68,6 +78,8 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
         course, name = _course(self), resources["nbgrader"]["notebook"]
+        if not course.has(resources["nbgrader"]["assignment"]):
+            return foreign.execute(nb, resources, self, self.backend)
         edition = edition_for(course, name, nb)
         work = work_for(course, name, edition, nb, beside(Path(resources["metadata"]["path"])), self.timeout)
         runs = self._known(work, name, resources["nbgrader"]["student"]) or self._run(course, work)
@@ -94,8 +106,16 @@ class Judge(NbGraderPreprocessor):  # type: ignore[misc]
             return thread.submit(execute, work, kernels, spawn).result()
 
 
-def made_right(course: Course, name: str, notebook: Any, student: str, folder: Path, refused: str = "") -> Any:
-    """A submission as it is graded: brought together with the current student version, and told of in its first cell.
+@dataclass(frozen=True)
+class MadeRight:
+    """A submission as it is graded, and why it is taken for one without answers; empty if it is not."""
+
+    notebook: Any
+    refusal: str
+
+
+def made_right(course: Course, name: str, notebook: Any, student: str, folder: Path, refused: str = "") -> MadeRight:
+    """A submission brought together with the current student version, and told of in its first cell.
 
     Args:
         folder: of the submission; what was set aside there is told.
@@ -115,15 +135,15 @@ def made_right(course: Course, name: str, notebook: Any, student: str, folder: P
     marks = {key: mark for key in ("lab", "edition") if (mark := mark_of(merged.notebook, key)) is not None}
     merged.notebook.metadata = release.metadata | {"tflabs": marks}
     aside = [f"{each!r} was left out: it is no plain file, or too large" for each in left_out(folder)]
-    if told := [*refusal, *([edition.note] if edition.note else []), *repairs, *aside[:MOST_TOLD]]:
+    if told := [*filter(None, (refusal, edition.note)), *repairs, *aside[:MOST_TOLD]]:
         lines = "\n".join(f"- {html.escape(each, quote=False)}" for each in told)  # names and texts of the learner's
         text = f"**Put right before grading**\n\n{lines}"
         merged.notebook.cells.insert(0, new_markdown_cell(text, id=REPAIRS))
-    return merged.notebook
+    return MadeRight(merged.notebook, refusal)
 
 
-def _accepted(notebook: Any, release: Any, student: str, refused: str) -> tuple[Any, list[str]]:
-    """The submission as a notebook of the lab, and why it is taken for one without answers, if it is."""
+def _accepted(notebook: Any, release: Any, student: str, refused: str) -> tuple[Any, str]:
+    """The submission as a notebook of the lab, and why it is taken for one without answers; empty if it is not."""
     if not refused:
         submitted = as_current(notebook)
         try:
@@ -131,8 +151,8 @@ def _accepted(notebook: Any, release: Any, student: str, refused: str) -> tuple[
         except UserError as error:
             refused = str(error)
         else:
-            return submitted, []
-    return copy.deepcopy(release), [f"what was submitted is graded as if it had no answers: {refused}"]
+            return submitted, ""
+    return copy.deepcopy(release), f"what was submitted is graded as if it had no answers: {refused}"
 
 
 def work_for(
@@ -144,12 +164,19 @@ def work_for(
 
 
 def received(assignment: str, notebooks: list[str], **_: Any) -> None:
-    """nbgrader's `pre_convert_hook`: the folder of a submission holds plain files, and the notebook has its name."""
+    """nbgrader's `pre_convert_hook`: the folder of a submission holds plain files, and the notebook has its name.
+
+    nbgrader calls it in the course's folder.
+    """
     name = f"{assignment}.ipynb"
+    is_lab = Course(Path.cwd()).has(assignment)
     folders = sorted({Path(path).parent for path in notebooks})
     for folder in folders:
-        take_in(folder, name)
+        take_in(folder, name if is_lab else None)
     there = [path for path in notebooks if Path(path).is_file()]
+    if not is_lab:
+        notebooks[:] = there
+        return
     notebooks[:] = there or [str(folder / name) for folder in folders if (folder / name).is_file()]
     under_its_name(assignment, notebooks)
 

@@ -130,7 +130,9 @@ class _Shown:
         each = outcome.submission
         self._rows[each] = ("failed", outcome.reason) if outcome.reason else ("graded", "")
         if outcome.reason:
-            self.line(f"✗ {each.student} · {each.lab}: {outcome.reason}")
+            self.line(_printable(f"✗ {each.student} · {each.lab}: {outcome.reason}"))
+        elif outcome.refusal:
+            self.line(_printable(f"{each.student} · {each.lab}: {outcome.refusal}"))
         assert self._task is not None
         self.progress.advance(self._task)
 
@@ -147,6 +149,11 @@ class _Shown:
         counts = {state: self.count()[state] for state in ("graded", "skipped", "failed", "pending")}
         seconds = round(time.monotonic() - self._began, 3)
         return {**counts, "broken": self.broken, "seconds": seconds, "submissions": rows}
+
+
+def _printable(text: str) -> str:
+    """One line, in which a learner's file name cannot steer the terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def _table(document: dict[str, Any]) -> Table:

@@ -46,7 +46,7 @@ class Examination:
     _client: Client = field(init=False)
     _process: Process = field(init=False)
     _given: dict[str, str] = field(default_factory=dict, init=False)  # the given cells that ran, by name
-    _path: Path = field(init=False)  # of the examiner's socket, as the kernel names it
+    _path: str = field(init=False)  # of the examiner's socket, as the kernel names it; "" where a line leads to it
     _sockets: int = field(default=0, init=False)
 
     def open(self) -> None:
@@ -62,8 +62,12 @@ class Examination:
 
     def admit(self, manager: Any) -> None:
         """From now on this kernel is the learner's. Call it before the kernel runs a cell: it could plant the name."""
-        self._sockets += 1
         box = getattr(manager.provisioner, "box", None)
+        if box is not None and box.line is not None:
+            self._client.admit(box.line)
+            self._path = ""
+            return
+        self._sockets += 1
         folder = box.folder if box is not None else Path(manager.connection_file).parent
         inside = Path(box.inside) if box is not None else folder
         name = f"x{self._sockets}"  # no file beside a notebook may have such a name, see `boxes.beside`
@@ -71,7 +75,7 @@ class Examination:
             if box is not None:
                 stack.enter_context(as_owner(folder))
             self._client.admit(stack.enter_context(listen(folder / name)))
-        self._path = inside / name
+        self._path = str(inside / name)
 
     async def plant(self, kernel: Any) -> None:
         """Have a witness in the kernel, where one is needed. To be called after `admit`, before a cell runs."""

@@ -41,23 +41,27 @@ class ReadsAnything(NotebookExporter):
         return super().from_notebook_node(notebook, resources, **more)  # type: ignore[no-untyped-call]
 
 
-def take_in(folder: Path, notebook: str) -> None:
-    """Set aside what is no plain file of a submission; `notebook`, the lab's file name, is there afterwards.
+def take_in(folder: Path, notebook: str | None) -> None:
+    """Set aside what is no plain file of a submission.
 
     Nothing is deleted but a link where the folder for what is set aside must be.
+
+    Args:
+        notebook: the lab's file name. Where it was set aside, an empty one is there afterwards. None if the submission
+            is of no lab: a time in it that cannot be read is nbgrader's to refuse.
     """
     count = size = 0
     for path in _odd_first(folder):
         is_plain = stat.S_ISREG(path.lstat().st_mode) and (
             path.suffix != ".ipynb" or path.stat().st_size <= MOST_NOTEBOOK
         )
-        if is_plain and count < MOST_FILES and size + path.stat().st_size <= MOST_BYTES and _is_time(path, folder):
+        fits = is_plain and count < MOST_FILES and size + path.stat().st_size <= MOST_BYTES
+        if fits and (notebook is None or _is_time(path, folder)):
             count, size = count + 1, size + path.stat().st_size
         else:
             _set_aside(path, folder)
-    path = folder / notebook
-    if left_out(folder) and not path.exists() and not any(folder.glob("*.ipynb")):
-        path.touch()
+    if notebook is not None and left_out(folder) and not any(folder.glob("*.ipynb")):
+        (folder / notebook).touch()
 
 
 def left_out(folder: Path) -> list[str]:

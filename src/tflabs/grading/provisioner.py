@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import uuid
 from collections.abc import Callable
@@ -19,21 +20,32 @@ from traitlets import Unicode
 
 from tflabs.grading.sandbox import Box
 
+ENTRY_POINT = "tflabs-box"
 CONNECTION_FILE = "kernel.json"
 # The box's own folder in its sockets' names: a path relative to it is short, and the same for every backend.
 SOCKETS = "k"
 OpenBox = Callable[[Path, dict[str, bytes]], Box]  # from a working folder on the host and files to put beside its own
+_TOLD = ("NBGRADER_EXECUTION",)  # variables of which nbgrader promises notebooks that they are there
 _PORTS = ("shell", "iopub", "stdin", "control", "hb")
 
 
 class BoxProvisioner(KernelProvisionerBase):
-    """Stands where jupyter_client expects a subprocess."""
+    """Stands where jupyter_client expects a subprocess.
+
+    Args:
+        open_box: how to open a box; left out, it is a cold one.
+        on_end: called with a box that has ended and the folder that its kernel was started for, before its files go.
+    """
 
     backend = Unicode("auto", help="the sandbox's backend; 'none' confines nothing and must be named").tag(config=True)
 
-    def __init__(self, *, open_box: OpenBox | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, open_box: OpenBox | None = None, on_end: Callable[[Box, Path], None] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._open = open_box or self._cold
+        self._on_end = on_end
+        self._folder = Path()
         self.box: Box | None = None
         self.process: Box | None = None  # nbclient looks here to see whether a kernel was started
 
@@ -51,12 +63,13 @@ class BoxProvisioner(KernelProvisionerBase):
         return await super().pre_launch(cmd=[], **kwargs)
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Open the box. Of the caller's environment nothing enters it: that is the box's own."""
+        """Open the box. Its environment is its own, and not the caller's."""
         numbers = {f"{name}_port": number for number, name in enumerate(_PORTS, 1)}
         info = {**numbers, "transport": "ipc", "signature_scheme": "hmac-sha256", "kernel_name": "python3"}
         key = uuid.uuid4().hex
         written = {CONNECTION_FILE: json.dumps(info | {"ip": SOCKETS, "key": key}).encode()}
-        self.box = self.process = self._open(Path(kwargs.get("cwd") or "."), written)
+        self._folder = Path(kwargs.get("cwd") or ".")
+        self.box = self.process = self._open(self._folder, written)
         return info | {"key": key.encode(), "ip": f"{self.box.folder}/{SOCKETS}"}
 
     async def post_launch(self, **kwargs: Any) -> None:
@@ -93,11 +106,15 @@ class BoxProvisioner(KernelProvisionerBase):
         await self.send_signal(signal.SIGTERM)
 
     async def cleanup(self, restart: bool = False) -> None:
-        if self.box is not None:
+        if self.box is not None and self.process is not None:
+            self.box.kill()
+            if self._on_end is not None:
+                self._on_end(self.box, self._folder)
             self.box.close()
         self.process = None
 
     def _cold(self, cwd: Path, written: dict[str, bytes]) -> Box:
         from tflabs.grading.boxes import cold_kernel, hidden_from_environment
 
-        return cold_kernel(cwd, written, {}, hidden_from_environment(), self.backend, sees_folder=True)
+        environment = {name: os.environ[name] for name in _TOLD if name in os.environ}
+        return cold_kernel(cwd, written, environment, hidden_from_environment(), self.backend, sees_folder=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import socket
 import struct
 import threading
@@ -11,6 +13,7 @@ import pytest
 
 from tflabs.grading.examiner.channel import Channel
 from tflabs.grading.examiner.errors import ProtocolError
+from tflabs.grading.examiner.examiner import connections
 
 
 @pytest.fixture
@@ -100,3 +103,34 @@ def test_close_wakes_a_thread_that_waits(pair: tuple[Channel, socket.socket]) ->
     channel.close()
     thread.join(5)
     assert ended and not thread.is_alive()
+
+
+def test_over_a_line_come_connections_and_nothing_else() -> None:
+    """What a learner's kernel sends over it is the learner's: files, pipes, sockets of other kinds, plain bytes."""
+    line, theirs = socket.socketpair()
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    with contextlib.ExitStack() as stack:
+        pairs = [stack.enter_context(each) for each in socket.socketpair()]
+        datagrams = [stack.enter_context(each) for each in socket.socketpair(type=socket.SOCK_DGRAM)]
+        tcp, file = stack.enter_context(socket.socket()), stack.enter_context(open(os.devnull))  # noqa: PTH123
+        for sent in ([file.fileno()], [datagrams[0].fileno()], [tcp.fileno()], [], [pairs[0].fileno(), tcp.fileno()]):
+            socket.send_fds(theirs, [b"c"], sent)
+        theirs.close()
+        (found,) = connections(line)
+        pairs[1].sendall(b"hello")
+        assert found.recv(5) == b"hello"
+        found.close()
+    assert len(os.listdir("/proc/self/fd")) == before - 1  # noqa: PTH208
+    line.close()
+
+
+def test_a_listener_that_is_shut_down_gives_no_more() -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0tflabs-test-{os.getpid()}")
+        listener.listen()
+        with socket.socket(socket.AF_UNIX) as caller:
+            caller.connect(listener.getsockname())
+            coming = connections(listener)
+            next(coming).close()
+            listener.shutdown(socket.SHUT_RDWR)
+            assert list(coming) == []

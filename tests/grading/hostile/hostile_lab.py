@@ -34,7 +34,8 @@ class Cell:
 
     `where` is the exercise that it stands for, or 'free' (a cell of the student's own behind the first), 'last' (one at
     the end) or 'markdown'. The other exercises are answered by `LAZY`, which earns one point. `points` are all scores
-    that may come of it. `must` is what must be found in the student's graded notebook.
+    that may come of it. `must` is what must be found in the student's graded notebook. `needs` names the backend
+    without which it is not contained: docs/security.md says so.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Cell:
     source: str
     leaks: bool = False
     since: tuple[int, ...] = ()
+    needs: str = ""
 
 
 def read_cells(group: str) -> list[Cell]:
@@ -53,12 +55,13 @@ def read_cells(group: str) -> list[Cell]:
     for part in re.split(r"^# %% ", (CELLS / f"{group}.py").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         head, _, source = part.partition("\n")
         keys = dict(re.findall(r'(\w+)="([^"]*)"', head))
-        unknown = keys.keys() - {"name", "where", "points", "must", "leaks", "since"}
+        unknown = keys.keys() - {"name", "where", "points", "must", "leaks", "since", "needs"}
         assert not unknown, (group, head)
         points = tuple(float(number) for number in keys.get("points", "1").split("|"))
         since = tuple(int(number) for number in keys.get("since", "0").split("."))
         where, must = keys.get("where", "double"), keys.get("must", "")
-        cells.append(Cell(keys["name"], group, where, points, must, source.strip() + "\n", "leaks" in keys, since))
+        more = "leaks" in keys, since, keys.get("needs", "")
+        cells.append(Cell(keys["name"], group, where, points, must, source.strip() + "\n", *more))
     return cells
 
 

@@ -117,9 +117,12 @@ def test_what_is_no_notebook_of_the_lab_is_graded_as_one_without_answers(course:
     path = broken("pipe", "")
     path.unlink()
     os.mkfifo(path)
-    rows = {row["student"]: row for row in document(course)["submissions"]}
+    done = pool_cases.grade(course, "--json")
+    rows = {row["student"]: row for row in json.loads(done.stdout)["submissions"]}
     for student, reason in reasons.items():
         assert rows[student]["state"] == "graded" and rows[student]["points"] == 0, rows[student]
+        (line,) = [line for line in done.stderr.splitlines() if line.startswith(f"{student} · {toy.LAB}: ")]
+        assert "graded as if it had no answers" in line
         graded = pool_cases.folder(course, student, "autograded") / f"{toy.LAB}.ipynb"
         assert reason in read_notebook(graded).cells[0].source
 

@@ -1,4 +1,8 @@
-"""`tflabs grade` and `nbgrader autograde` leave the same gradebook and the same notebooks behind."""
+"""`tflabs grade` and `nbgrader autograde` leave the same gradebook and the same notebooks behind.
+
+TFLABS_POOL_SUBMISSIONS says of how many submissions, TFLABS_POOL_PLAIN how many of them are graded without our
+configuration, too: that takes seconds for each.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ import toy
 from tflabs.course.layout import Course
 
 COUNT = int(os.environ.get("TFLABS_POOL_SUBMISSIONS", "32"))
-pytestmark = [pytest.mark.xdist_group("pool-equality"), pytest.mark.timeout(900 + 30 * COUNT)]
+PLAIN = int(os.environ.get("TFLABS_POOL_PLAIN", "10"))
+pytestmark = [pytest.mark.xdist_group("pool-equality"), pytest.mark.timeout(900 + 30 * max(COUNT, PLAIN))]
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +46,21 @@ def test_the_gradebook_and_the_notebooks_are_those_of_nbgrader_autograde(
     assert not list((course.root / ".grading").rglob("*.json"))
 
 
+def test_many_jobs_at_a_time_do_not_meet_in_the_gradebook(tmp_path: Path) -> None:
+    """More than two nurseries hold, and more than SQLite's lock would bear if each wrote for itself."""
+    count = 66
+    course = pool_cases.prepared(tmp_path / "course", count, kinds=pool_cases.PLAIN)
+    document = json.loads(pool_cases.grade(course, "--jobs", "64", "--json").stdout)
+    assert document["graded"] == count and document["failed"] == 0
+    grades = [(student, cell, score) for student, cell, score, *_ in pool_cases.rows(course)["grades"]]
+    due = {"solved": (1, 4), "untouched": (0, 0), "wrong": (1, 0), "half": (0, 4), "own-cells": (1, 4)}
+    for student, cell, score in grades:
+        assert score == due[student.partition("-")[2]][cell == "double-test"], (student, cell)
+    assert len(grades) == 2 * count
+
+
 def test_plain_work_gets_from_stock_nbgrader_what_it_gets_here(tmp_path: Path) -> None:
-    course = pool_cases.prepared(tmp_path / "ours", 10, kinds=pool_cases.PLAIN)
+    course = pool_cases.prepared(tmp_path / "ours", PLAIN, kinds=pool_cases.PLAIN)
     stock = pool_cases.copied(course, tmp_path / "stock")
     stock.nbgrader_config.write_text(f"c = get_config()\n{pool_cases.POLICY.replace('c.Judge.timeout = 6', '')}")
     pool_cases.nbgrader(stock, "autograde", toy.LAB)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pool_cases
 import pytest
 
+import tflabs
 import toy
 from tflabs.course.layout import Course
 from tflabs.errors import UserError
@@ -66,9 +67,21 @@ def test_whatever_could_change_a_result_changes_the_digest(change: dict[str, obj
 
 def test_another_version_of_the_package_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = WORK.to_bytes()
-    monkeypatch.setattr(work_module, "VERSION", "0.0.0")
+    monkeypatch.setattr(work_module, "own_version", lambda: "0.0.0")
+    assert WORK.to_bytes() != sent
     with pytest.raises(UserError, match="they must be the same"):
         work_from_bytes(sent)
+
+
+def test_other_sources_are_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ran before an edit of this package is no result of the edited one."""
+    versions = []
+    for text in ("x = 1", "x = 2"):
+        (tmp_path / "grade.py").write_text(text)
+        monkeypatch.setattr(tflabs, "__file__", str(tmp_path / "__init__.py"))
+        versions.append(work_module.own_version.__wrapped__())
+    assert len(set(versions)) == 2
+    assert {each.partition("+")[0] for each in versions} == {work_module.own_version().partition("+")[0]}
 
 
 def test_the_journal_gives_back_what_was_kept_for_exactly_this_work(tmp_path: Path) -> None:

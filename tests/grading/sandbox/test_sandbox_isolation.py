@@ -36,13 +36,16 @@ def tcp(address, family=socket.AF_INET):
     with socket.socket(family) as s: s.settimeout(3); s.connect(address)
 def udp():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s: return s.sendto(b'x', ('192.0.2.1', 9))
+def datagram(path):
+    for s in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM): s.sendto(b'x', path)
 port = int(sys.argv[1])
 say(out=attempt(tcp, ('192.0.2.1', 80)), host=attempt(tcp, ('127.0.0.1', port)), udp=attempt(udp),
     six=attempt(tcp, ('2001:db8::1', 80), socket.AF_INET6),
     vsock=attempt(lambda: socket.socket(40, socket.SOCK_STREAM)),
     packet=attempt(lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW)),
     abstract=attempt(lambda: socket.socket(socket.AF_UNIX).connect('\\0tflabs-test-' + sys.argv[1])),
-    path=attempt(lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[2])))
+    path=attempt(lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[2])),
+    pair=attempt(datagram, sys.argv[2] + '-datagrams'))
 """
 
 
@@ -53,16 +56,19 @@ def test_no_network_reaches_out_nor_the_hosts_loopback(backend: str, tmp_path: P
         abstract.bind(f"\0tflabs-test-{port}")
         abstract.listen()
         path = f"/tmp/tflabs-test-{port}"  # a path that is short, and open to all
-        with socket.socket(socket.AF_UNIX) as bound:
+        with socket.socket(socket.AF_UNIX) as bound, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams:
             bound.bind(path)
+            datagrams.bind(f"{path}-datagrams")
             try:
                 Path(path).chmod(0o777)
+                Path(f"{path}-datagrams").chmod(0o777)
                 bound.listen()
                 found = answers(NETWORK, backend, None, str(port), path)
             finally:
                 Path(path).unlink()
+                Path(f"{path}-datagrams").unlink()
     if backend == "none":  # the attack works where nothing stops it
-        assert (found["host"], found["abstract"], found["path"]) == ("None", "None", "None")
+        assert {found[name] for name in ("host", "abstract", "path", "pair")} == {"None"}
         return
     refused = ("EAFNOSUPPORT",) if backend == "landlock" else ("ENETUNREACH",)
     assert found["out"] in refused and found["udp"] in refused and found["six"] in refused
@@ -70,6 +76,7 @@ def test_no_network_reaches_out_nor_the_hosts_loopback(backend: str, tmp_path: P
     assert found["vsock"] == found["packet"] == "EAFNOSUPPORT"
     assert found["abstract"] in ("ECONNREFUSED", "EPERM")
     assert found["path"] in ("ENOENT", "EPERM")
+    assert found["pair"] in ("ENOENT", "EAFNOSUPPORT")
 
 
 @pytest.mark.parametrize("backend", [*BACKENDS, "none"])
@@ -256,14 +263,15 @@ fds = {}
 for fd in range(4096):
     try: os.fstat(fd); fds[fd] = os.readlink(f'/proc/self/fd/{fd}')
     except OSError: pass
-say(**{str(fd): name for fd, name in fds.items()})
+say(**{str(fd): name for fd, name in fds.items()}, read=os.read(0, 1).decode())
 """
     try:
         found = answers(code, backend)
     finally:
         os.close(descriptor)
         os.close(folder)
-    assert set(found) == {"0", "1", "2"} and found["0"] == "/dev/null"
+    assert set(found) == {"0", "1", "2", "read"} and found["read"] == ""
+    assert found["0"].startswith("socket:" if backend == "landlock" else "/dev/null")  # see `Box.line`
 
 
 @pytest.mark.parametrize("backend", ["namespaces", "landlock"])

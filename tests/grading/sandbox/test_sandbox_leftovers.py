@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sandbox_cases import BACKENDS, launched
 
-from tflabs.grading.sandbox import UnsafeFile, safe_names, safe_read
+from tflabs.grading.sandbox import UnsafeFile, removal, safe_names, safe_read
 from tflabs.grading.sandbox.removal import remove_tree
 
 PLANT = """
@@ -87,3 +87,24 @@ def test_removal_follows_no_link_and_bears_any_depth(tmp_path: Path) -> None:
     remove_tree(str(top))
     assert not top.exists() and (kept / "precious").read_text() == "x"
     remove_tree(str(top))  # nothing there is nothing to do
+
+
+def test_removal_bears_that_somebody_else_removes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Jupyter's client does with its sockets when a kernel has ended."""
+    top = tmp_path / "top"
+    for folder in (top, top / "a", top / "a" / "b"):
+        folder.mkdir()
+        for name in ("k-1", "k-2", "other"):
+            (folder / name).touch()
+    listed = os.listdir
+
+    def while_others_remove(folder: int) -> list[str]:
+        names = listed(folder)
+        for name in names:
+            if name.startswith("k-"):
+                os.unlink(name, dir_fd=folder)
+        return names
+
+    monkeypatch.setattr(removal.os, "listdir", while_others_remove)
+    remove_tree(str(top))
+    assert not top.exists()

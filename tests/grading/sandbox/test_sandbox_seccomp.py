@@ -96,6 +96,9 @@ def test_the_rules_answer_as_the_table_says(machine: str, network: str) -> None:
         call = seccomp.number("socket", machine)
         assert call is not None
         assert answer(program, machine, call, *arguments) == (with_loopback if network == "loopback" else without)
+    for kind, without in ((1, "allow"), (0x80801, "allow"), (2, EAFNOSUPPORT), (5, EAFNOSUPPORT)):
+        due = "allow" if network == "loopback" else without  # a datagram socket of a pair sends to any path
+        assert answer(program, machine, seccomp.number("socketpair", machine) or 0, 1, kind, 0) == due
     assert answer(program, machine, seccomp.number("connect", machine) or 0) == (
         "allow" if network == "loopback" else EPERM
     )

@@ -36,10 +36,25 @@ prepared: dict[int, Callable[[], None]] = {}  # the test that the witness has ma
 
 
 def serve(path: str, namespace: dict[str, Any], cell: int) -> None:
-    """Answer the examiner that listens on `path` until it ends the test cell of that number."""
+    """Answer the examiner until it ends the test cell of that number; `path` as of `connected`."""
     if path not in _agents:
         _agents[path] = Agent(path, namespace)
     _agents[path].serve(cell)
+
+
+def connected(path: str) -> socket.socket:
+    """A connection to the examiner that listens on `path`.
+
+    Without a path nothing can be connected to: one end of a new pair is sent to it over standard input.
+    """
+    if path:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(path)
+        return connection
+    connection, theirs = socket.socketpair()
+    with theirs, socket.socket(fileno=os.dup(0)) as line:
+        socket.send_fds(line, [b"c"], [theirs.fileno()])
+    return connection
 
 
 class _Output:
@@ -91,9 +106,7 @@ class Agent:
                 self._do_remove(folder)
 
     def _connect(self, role: str, number: int) -> Channel:
-        connection = socket.socket(socket.AF_UNIX)
-        connection.connect(self._path)
-        channel = Channel(connection)
+        channel = Channel(connected(self._path))
         channel.send(codec.dumps([role, number]))
         return channel
 

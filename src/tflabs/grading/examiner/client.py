@@ -29,14 +29,18 @@ def listen(path: Path) -> socket.socket:
     return listener
 
 
-def serving_source(path: Path, number: int) -> str:
-    """What the learner's kernel executes while the test of that number runs. Its output is of no account."""
+def serving_source(path: Path | str, number: int) -> str:
+    """What the learner's kernel executes while the test of that number runs. Its output is of no account.
+
+    Args:
+        path: of the socket that the examiner listens on, as the kernel names it; "" if there is a line to the kernel.
+    """
     module = "tflabs.grading.examiner.agent"
     return f"__import__({module!r}, fromlist=['serve']).serve({str(path)!r}, globals(), {number})"
 
 
-def planting_source(path: Path) -> str:
-    """What the learner's kernel executes before anything else, where a test must run in it."""
+def planting_source(path: Path | str) -> str:
+    """What the learner's kernel executes before anything else, where a test must run in it; `path` as above."""
     module = "tflabs.grading.examiner.witness"
     return f"__import__({module!r}, fromlist=['plant']).plant({str(path)!r}, globals())"
 
@@ -120,7 +124,10 @@ class Client:
         return CellResult(task.name, "examiner-gone", "ExaminerGone", self._gone, "", False, 0.0, 0, [], "")
 
     def admit(self, listener: socket.socket) -> None:
-        """A new kernel of the learner's will connect on this listener, which may be closed here afterwards."""
+        """A new kernel of the learner's will connect on this listener, which may be closed here afterwards.
+
+        It may also be a line, over which the kernel sends one end of each of its connections.
+        """
         self._send(["new learner"])
         with contextlib.suppress(OSError):
             socket.send_fds(self._feed, [b"l"], [listener.fileno()])

@@ -166,11 +166,7 @@ class Examiner:
         return self._link.look_up(name)
 
     def _accept(self, listener: socket.socket, link: Link) -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
+        for connection in connections(listener):
             threading.Thread(target=lambda: link.welcome(connection), daemon=True).start()  # noqa: B023
 
     @contextlib.contextmanager
@@ -209,6 +205,37 @@ class Examiner:
             yield
         finally:
             withholding._install, folders._disk = install, disk
+
+
+def connections(listener: socket.socket) -> Iterator[socket.socket]:
+    """What connects on a listener, or comes over a line, until that is shut down.
+
+    The learner's side can send any descriptor over a line: what is no stream socket is let go.
+    """
+    is_line = not listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    with contextlib.suppress(OSError):
+        while True:
+            if not is_line:
+                yield listener.accept()[0]
+                continue
+            said, descriptors, _, _ = socket.recv_fds(listener, 1, 1)
+            if not said:
+                return
+            for descriptor in descriptors:
+                if connection := _stream(descriptor):
+                    yield connection
+
+
+def _stream(descriptor: int) -> socket.socket | None:
+    try:
+        connection = socket.socket(fileno=descriptor)
+    except OSError:  # it is no socket
+        os.close(descriptor)
+        return None
+    if (connection.family, connection.type) == (socket.AF_UNIX, socket.SOCK_STREAM):
+        return connection
+    connection.close()
+    return None
 
 
 class _Capped(io.StringIO):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import _thread
 import builtins
 import marshal
-import socket
 import sys
 from _hashlib import openssl_sha256 as sha256
 from typing import Any
@@ -25,8 +24,7 @@ MEASURED = (agent, codec, codeswap, withholding)  # imported here, before anythi
 
 def plant(path: str, namespace: dict[str, Any]) -> None:
     """Start the witness. Called once for each kernel and examiner, before any code of the learner's runs."""
-    connection = socket.socket(socket.AF_UNIX)
-    connection.connect(path)
+    connection = agent.connected(path)
     Channel(connection).send(codec.dumps(["witness", 0]))
     connection.setblocking(True)
     python = dict(vars(builtins))

@@ -10,23 +10,27 @@ from dataclasses import dataclass
 from tflabs.errors import UserError
 from tflabs.grading.pool.journal import Journal
 from tflabs.grading.pool.pool import Pool, Ungradable
-from tflabs.grading.pool.submissions import Submission, Submissions
+from tflabs.grading.pool.submissions import Submission, Submissions, Task
 from tflabs.grading.pool.writer import Writer
 from tflabs.grading.run import CellRun
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission: `reason` is empty if it was graded."""
+    """What became of a submission: `reason` is empty if it was graded.
+
+    `refusal` says why it was taken for one without answers, if it was.
+    """
 
     submission: Submission
     reason: str = ""
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
 class _Running:
     submission: Submission
-    digest: str
+    task: Task
 
 
 @dataclass(frozen=True)
@@ -59,32 +63,34 @@ class Grader:
             ended = [(running.pop(future), future) for future in done]
             recordable = [each for each, future in ended if self._keep(each, future)]
             for each in recordable:
-                self._record(each.submission)
+                self._record(each.submission, each.task.refusal)
 
     def _begin(self, submission: Submission, running: dict[Future[list[CellRun]], _Running]) -> None:
         try:
-            work = self.submissions.work(submission)
+            task = self.submissions.task(submission)
         except UserError as error:
-            self._record(submission, str(error))  # nbgrader refuses it too, and has the student in the gradebook then
+            self._record(
+                submission, words=str(error)
+            )  # nbgrader refuses it too, and has the student in the gradebook then
             return
-        if self.journal.find(submission.lab, submission.student, work.digest) is not None:
-            self._record(submission)  # it ran before the last run was killed
+        if self.journal.find(submission.lab, submission.student, task.work.digest) is not None:
+            self._record(submission, task.refusal)  # it ran before the last run was killed
         else:
-            running[self.pool.submit(work)] = _Running(submission, work.digest)
+            running[self.pool.submit(task.work)] = _Running(submission, task)
 
     def _keep(self, each: _Running, future: Future[list[CellRun]]) -> bool:
         """Keep what the cells did; whether there is something to record."""
         try:
-            self.journal.keep(each.submission.lab, each.submission.student, each.digest, future.result())
+            self.journal.keep(each.submission.lab, each.submission.student, each.task.work.digest, future.result())
         except Ungradable as error:
             self.on_outcome(Outcome(each.submission, str(error)))
             return False
         return True
 
-    def _record(self, submission: Submission, words: str = "") -> None:
+    def _record(self, submission: Submission, refusal: str = "", words: str = "") -> None:
         """Have nbgrader record it; `words` say better than nbgrader's own why it could not."""
         with self.journal.recording(submission.lab, submission.student):
             reason = self.writer.record(submission.lab, submission.student)
         if not reason:
             self.journal.forget(submission.lab, submission.student)
-        self.on_outcome(Outcome(submission, reason and (words or reason)))
+        self.on_outcome(Outcome(submission, reason and (words or reason), refusal))

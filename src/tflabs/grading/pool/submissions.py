@@ -34,6 +34,14 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class Task:
+    """What is to be run of a submission; `refusal` says why it is taken for one without answers, if it is."""
+
+    work: Work
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
 class Submissions:
     """The submissions of a course.
 
@@ -84,7 +92,7 @@ class Submissions:
         old = self._timestamp(graded)
         return new is not None and old is not None and new > old
 
-    def work(self, submission: Submission) -> Work:
+    def task(self, submission: Submission) -> Task:
         """What `Judge` will want to have run once nbgrader has sanitized the submission.
 
         What is no plain file is set aside, as nbgrader's hook would do.
@@ -101,12 +109,14 @@ class Submissions:
             notebook, refused = read_notebook(path), ""
         except UserError as error:
             notebook, refused = new_notebook(), str(error)
-        notebook = made_right(self.course, submission.lab, notebook, submission.student, folder, refused)
+        made = made_right(self.course, submission.lab, notebook, submission.student, folder, refused)
+        notebook = made.notebook
         edition = edition_for(self.course, submission.lab, notebook)
         if edition.is_current:
             notebook = with_full_tests(notebook, edition.lab)
         files = bounded(self._copied(submission))
-        return work_for(self.course, submission.lab, edition, notebook, files, self.cell_seconds)
+        work = work_for(self.course, submission.lab, edition, notebook, files, self.cell_seconds)
+        return Task(work, made.refusal)
 
     def _copied(self, submission: Submission) -> dict[str, Path]:
         """What nbgrader copies beside the notebook, by its path there: the submission's files, then the source's."""

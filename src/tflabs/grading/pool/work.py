@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import hashlib
 import json
 import tempfile
@@ -14,6 +15,7 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell
 
+import tflabs
 from tflabs.course.lab import Lab, grade_id, role
 from tflabs.course.syllabus import Section
 from tflabs.errors import UserError
@@ -22,7 +24,6 @@ from tflabs.grading.grade import answer_names
 from tflabs.grading.kernels import Kernels
 from tflabs.grading.run import CellRun, Limits, run_cells
 
-VERSION = version("tflabs")
 _ROLES = {
     "solution": {"solution": True, "grade": False, "locked": False},
     "test": {"solution": False, "grade": True, "locked": True},
@@ -61,14 +62,25 @@ class Work:
     cell_seconds: float
 
     def to_bytes(self) -> bytes:
-        """The same work, the same bytes; another version of this package, other bytes."""
+        """The same work, the same bytes; another version or another text of this package, other bytes."""
         data = asdict(self) | {"files": [(name, base64.b64encode(content).decode()) for name, content in self.files]}
-        return json.dumps(data | {"version": VERSION}, sort_keys=True).encode()
+        return json.dumps(data | {"version": own_version()}, sort_keys=True).encode()
 
     @property
     def digest(self) -> str:
         """Identifies the work: SHA-256 in hex."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
+
+
+@functools.cache
+def own_version() -> str:
+    """This package's version and a digest of its sources: in a clone they change while the version stays."""
+    package = Path(tflabs.__file__).parent
+    sources = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        content = path.read_bytes()
+        sources.update(f"{path.relative_to(package).as_posix()} {len(content)}\n".encode() + content)
+    return f"{version('tflabs')}+{sources.hexdigest()[:12]}"
 
 
 def work_of(lab: Lab, section: Section, cells: list[Any], files: dict[str, bytes], cell_seconds: float) -> Work:
@@ -91,8 +103,8 @@ def work_from_bytes(data: bytes) -> Work:
         UserError: another version of this package wrote it.
     """
     read = json.loads(data)
-    if (theirs := read.pop("version")) != VERSION:
-        raise UserError(f"the grader has tflabs {theirs}, this worker {VERSION}; they must be the same")
+    if (theirs := read.pop("version")) != (ours := own_version()):
+        raise UserError(f"the grader has tflabs {theirs}, this worker {ours}; they must be the same")
     return Work(
         cells=tuple(Cell(**cell) for cell in read["cells"]),
         names=tuple(read["names"]),

@@ -11,7 +11,6 @@ from _socket import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tflabs.grading.sandbox import libc, wire
@@ -43,6 +42,8 @@ class Box:
         folder: its working folder. Read it through `safe_read` alone. Under "namespaces" it lies in a file system that
             only this process can name, by a descriptor: the path holds in this process, and for Unix sockets too.
         inside: the same folder as the box names it.
+        line: under "landlock", where a box can connect to nothing, the other end of its standard input: nothing can be
+            sent to the box, which can hand out descriptors over it.
     """
 
     backend: str
@@ -52,8 +53,8 @@ class Box:
     inside: str
     verdict: Verdict | None = None
 
-    def __init__(self, connection: socket, backend: str, network: str, folder: str | None) -> None:
-        self.backend, self.network = backend, network
+    def __init__(self, connection: socket, backend: str, network: str, folder: str | None, line: socket | None) -> None:
+        self.backend, self.network, self.line = backend, network, line
         self.inside = folder or "/sandbox/work"
         self._connection = connection
         self._host_folder = folder
@@ -111,6 +112,8 @@ class Box:
             self.kill()
         finally:
             self._connection.close()
+            if self.line is not None:
+                self.line.close()
             for descriptor in self._descriptors:
                 os.close(descriptor)
             self._descriptors = []
@@ -170,7 +173,5 @@ class Box:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

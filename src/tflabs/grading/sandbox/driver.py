@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -52,19 +53,25 @@ class Link:
     def open(self, request: dict[str, Any], stdout: int | None, stderr: int | None) -> Box:
         """Send a request; the box is not awaited."""
         ours, keepers_end = wire.pair()
+        line, stdin = socket.socketpair() if self.backend == "landlock" else (None, None)
+        if line is not None:
+            line.shutdown(socket.SHUT_WR)  # what reads its input finds the end of it, as in /dev/null
         if request["folder"] is not None:
             self._folders.append(str(Path(request["folder"]).parent))
-        fields = {"output": stdout is not None, "error": stderr is not None}
+        streams = {"input": None if stdin is None else stdin.fileno(), "output": stdout, "error": stderr}
+        fields = {name: fd is not None for name, fd in streams.items()}
         with tempfile.TemporaryFile() as file:
             wire.write_request(file.fileno(), request)
-            given = [fd for fd in (stdout, stderr) if fd is not None]
+            given = [fd for fd in streams.values() if fd is not None]
             with contextlib.suppress(BrokenPipeError):  # the box then says that its keeper ended
                 wire.send(self._end, fields, [file.fileno(), keepers_end.fileno(), *given])
         keepers_end.close()
+        if stdin is not None:
+            stdin.close()
         network = (
             request["network"] if self.backend == "namespaces" else "none" if self.backend == "landlock" else "host"
         )
-        return Box(ours, self.backend, network, request["folder"])
+        return Box(ours, self.backend, network, request["folder"], line)
 
     def errors(self) -> str:
         """The last line that the keeper wrote, for a keeper that failed."""

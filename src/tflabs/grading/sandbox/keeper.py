@@ -309,9 +309,9 @@ def _verdict(box: Kept) -> tuple[str, str]:
 
 
 def streams_of(fields: dict[str, Any], descriptors: list[int]) -> launch.Streams:
-    """The descriptors that came with a message whose fields say which of the two streams they are."""
+    """The descriptors that came with a message whose fields say which of the streams they are."""
     rest = iter(descriptors)
-    return launch.Streams(*(next(rest) if fields[name] else None for name in ("output", "error")))
+    return launch.Streams(*(next(rest) if fields[name] else None for name in ("input", "output", "error")))
 
 
 def _tell(box: Kept, fields: dict[str, Any], descriptors: list[int] | None = None) -> None:
@@ -321,7 +321,8 @@ def _tell(box: Kept, fields: dict[str, Any], descriptors: list[int] | None = Non
 
 def _remove_folder(box: Kept) -> None:
     if box.request["folder"] is not None:
-        remove_tree(os.path.dirname(box.request["folder"]))
+        with suppress(OSError):  # the other boxes go on; the driver tries once more
+            remove_tree(os.path.dirname(box.request["folder"]))
 
 
 def _pid_of(process: int) -> int:

@@ -36,15 +36,15 @@ _ETC_READ = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
 
 
 class Streams:
-    """Descriptors that become the payload's standard output and error; None is /dev/null."""
+    """Descriptors that become the payload's standard input, output and error; None is /dev/null."""
 
-    __slots__ = ("error", "output")
+    __slots__ = ("error", "input", "output")
 
-    def __init__(self, output: int | None, error: int | None) -> None:
-        self.output, self.error = output, error
+    def __init__(self, input: int | None, output: int | None, error: int | None) -> None:
+        self.input, self.output, self.error = input, output, error
 
     def open(self) -> list[int]:
-        return [fd for fd in (self.output, self.error) if fd is not None]
+        return [fd for fd in (self.input, self.output, self.error) if fd is not None]
 
 
 def cold(request: Request, report: socket, channel: socket, streams: Streams) -> None:
@@ -258,7 +258,7 @@ def _restrict(request: Request, folder: str) -> None:
 
 def _redirect(streams: Streams) -> None:
     nothing = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-    for source, target in ((nothing, 0), (streams.output, 1), (streams.error, 2)):
+    for source, target in ((streams.input, 0), (streams.output, 1), (streams.error, 2)):
         os.dup2(nothing if source is None else source, target)
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 import os
 import stat
 
+from tflabs.grading.sandbox.quiet import suppress
+
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def remove_tree(path: str) -> None:
-    """Remove the folder `path` and all in it. Nobody may be writing to it any more.
+    """Remove the folder `path` and all in it. Nobody may be writing to it any more, but others may be removing from it.
 
     A folder inside a folder is moved up to the top before it is emptied, so neither recursion nor the length of a path
     bounds the depth.
@@ -24,10 +26,12 @@ def remove_tree(path: str) -> None:
         moved = 0
         while names := os.listdir(top):
             for name in names:
-                moved = _remove(top, name, moved)
+                with suppress(FileNotFoundError):
+                    moved = _remove(top, name, moved)
     finally:
         os.close(top)
-    os.rmdir(path)
+    with suppress(FileNotFoundError):
+        os.rmdir(path)
 
 
 def _remove(top: int, name: str, moved: int) -> int:

@@ -113,6 +113,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "setxattrat": (463, 463),
     "shmget": (29, 194),
     "socket": (41, 198),
+    "socketpair": (53, 199),
     "statmount": (457, 457),
     "swapoff": (168, 225),
     "swapon": (167, 224),
@@ -314,6 +315,7 @@ def _argument_rules(network: str) -> list[tuple[str, list[Instruction | str], in
         ("mknod", [_argument(1), *special_file], _EPERM),
         ("mknodat", [_argument(2), *special_file], _EPERM),
         ("socket", _families(network), _EAFNOSUPPORT),
+        *([("socketpair", _STREAM, _EAFNOSUPPORT)] if network == "none" else []),
     ]
 
 
@@ -325,13 +327,15 @@ def _families(network: str) -> list[Instruction | str]:
             (IF_EQUAL, family, "yes", None) for family in (_AF_UNIX, _AF_INET, _AF_INET6)
         ]
         return [_argument(0), *families, (IF_EQUAL, _AF_NETLINK, "route", "no"), *route]
-    # Landlock does not rule on connections to sockets in the file system; a datagram socket needs no connect.
-    stream: list[Instruction | str] = [_argument(1), (AND, _SOCK_TYPE_MASK), (IF_EQUAL, _SOCK_STREAM, "yes", "no")]
-    return [_argument(0), (IF_EQUAL, _AF_NETLINK, "route", None), (IF_EQUAL, _AF_UNIX, None, "no"), *stream, *route]
+    return [_argument(0), (IF_EQUAL, _AF_NETLINK, "route", None), (IF_EQUAL, _AF_UNIX, None, "no"), *_STREAM, *route]
 
 
 def _argument(index: int) -> Instruction:
     return (LOAD, 16 + 8 * index)  # the low half: both architectures are little-endian
+
+
+# Landlock does not rule on connections to sockets in the file system; a datagram socket, one of a pair too, needs none.
+_STREAM: list[Instruction | str] = [_argument(1), (AND, _SOCK_TYPE_MASK), (IF_EQUAL, _SOCK_STREAM, "yes", "no")]
 
 
 def _argument_high(index: int) -> Instruction:

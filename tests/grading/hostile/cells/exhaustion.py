@@ -75,7 +75,7 @@ except OSError as error:
 else:
     print("BREACH", written)
 
-# %% name="inodes"
+# %% name="inodes" needs="namespaces"
 import os
 made = 0
 try:
