@@ -3,7 +3,9 @@
 Every function takes TensorFlow's own objects and returns a `Picture`, or an ipywidget for players.
 """
 
+from .descent import Bowl, Walk, descent, descent_player
 from .dispatch import dispatch
+from .gradient_pairs import gradient_pairs
 from .graph import graph
 from .graph_text import graph_text
 from .hlo import hlo
@@ -25,6 +27,7 @@ from .variable_race import variable_race
 from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
+    "Bowl",
     "Call",
     "Exchange",
     "Group",
@@ -33,9 +36,13 @@ __all__ = [
     "Placed",
     "Span",
     "Step",
+    "Walk",
     "activity",
     "ask_placer",
+    "descent",
+    "descent_player",
     "dispatch",
+    "gradient_pairs",
     "graph",
     "graph_text",
     "hlo",
