@@ -14,9 +14,9 @@ from .picture import Picture
 from .sheet import compose
 from .text import plural, wrap
 
-_PANEL, _TALL, _GAP, _TOP = 280.0, 210.0, 18.0, 26.0  # px
+_PANEL, _TALL, _GAP, _TOP = 252.0, 190.0, 16.0, 26.0  # px: three panels are not wider than a cell of JupyterLab
 _LEVELS = 6  # contours that lie within a panel
-_ARROW = 110.0  # px: the longest slot of a walk
+_ARROW = 100.0  # px: the longest slot of a walk
 _THIN, _THICK = ' stroke-width="1"', ' stroke-width="2.4"'
 
 
