@@ -16,6 +16,7 @@ from tflabs.errors import UserError
 
 SYLLABUS = read_syllabus(Course(toy.ROOT).syllabus)
 WRITTEN = Course(toy.ROOT).written_labs()
+COMPLETE = ("1", "2")  # units
 
 
 def test_every_unit_section_and_bullet_of_both_outlines_is_there() -> None:
@@ -24,6 +25,12 @@ def test_every_unit_section_and_bullet_of_both_outlines_is_there() -> None:
     for section in SYLLABUS.sections:
         assert section.original and section.bullets, section.id
         assert all(bullet.original and bullet.en for bullet in section.bullets), section.id
+
+
+@pytest.mark.parametrize("unit", COMPLETE)
+def test_a_complete_unit_has_a_lab_for_each_section(unit: str) -> None:
+    (found,) = [each for each in SYLLABUS.units if each.id == unit]
+    assert [section.id for section in found.sections if section.id not in WRITTEN] == []
 
 
 @pytest.mark.parametrize("lab", WRITTEN)

@@ -17,7 +17,9 @@ from .placer import Group, Placed, ask_placer
 from .protocol import Call, protocol
 from .queue_levels import interleaving, queue_levels
 from .queue_player import queue_player
+from .resume import Attempt, attempts, resume_player
 from .session_cache import session_cache
+from .session_chain import session_chain
 from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
@@ -27,6 +29,7 @@ from .variable_race import variable_race
 from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
+    "Attempt",
     "Bowl",
     "Call",
     "Exchange",
@@ -39,6 +42,7 @@ __all__ = [
     "Walk",
     "activity",
     "ask_placer",
+    "attempts",
     "descent",
     "descent_player",
     "dispatch",
@@ -59,7 +63,9 @@ __all__ = [
     "queue_levels",
     "queue_player",
     "record_fields",
+    "resume_player",
     "session_cache",
+    "session_chain",
     "space_time",
     "spread",
     "staleness_histogram",
