@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,14 @@ from sandbox_cases import (
     answers,
     captured,
     finished,
+    lab_policy,
     launched,
     need,
     run,
     small_policy,
 )
 
-from tflabs.grading.sandbox import Policy, start
+from tflabs.grading.sandbox import ForkServer, Policy, start
 
 both = pytest.mark.parametrize("backend", BACKENDS)
 SECRET = "the-hidden-test-4711"
@@ -119,6 +121,40 @@ say(files=repr(found), environment=repr(environment))
     assert (course / "gradebook.db").read_text() == SECRET
 
 
+TREE_BELOW_TMP = """
+import os, sys
+path = sys.argv[1]
+print(open(path).read(), os.listdir(os.path.dirname(os.path.dirname(path))))
+open("/tmp/own", "w").close()
+try: open(path, "a")
+except OSError as error: print(error.errno == 30)  # EROFS
+"""
+
+
+@pytest.mark.parametrize("kind", ["cold", "forked"])
+def test_an_environment_below_tmp_is_seen_and_nothing_beside_it(kind: str) -> None:
+    need("namespaces")
+    with tempfile.TemporaryDirectory(prefix="tflabs-test-", dir="/tmp") as folder:
+        path = Path(folder, "venv", "file")
+        path.parent.mkdir()
+        path.write_text("seen", encoding="utf-8")
+        path.chmod(0o666)
+        (Path(folder) / "secret").touch()
+        policy = small_policy(readable=(*small_policy().readable, str(path.parent)))
+        if kind == "cold":
+            ran = run(TREE_BELOW_TMP, "namespaces", policy, SYSTEM_PYTHON, str(path))
+        else:
+            policy = lab_policy(readable=(*lab_policy().readable, str(path.parent)))
+            code = f"import sys; sys.argv = ['-c', {str(path)!r}]\n{TREE_BELOW_TMP}"
+            with (
+                ForkServer(policy, ["json"], "namespaces") as server,
+                captured() as (write, text),
+                server.start("builtins:exec", [code, {}], stdout=write, stderr=write) as box,
+            ):
+                ran = finished(box, text)
+    assert ran.out.split("\n")[:2] == ["seen ['venv']", "True"], ran
+
+
 def test_a_policy_that_would_show_the_course_is_refused(tmp_path: Path) -> None:
     here = Path(__file__).parent
     for readable in (here, here.parent, "/usr"):
@@ -132,7 +168,7 @@ def test_a_policy_that_would_show_the_course_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot be shown"):
         Policy(readable=("/",))
     with pytest.raises(ValueError, match="cannot be shown"):
-        Policy(readable=("/tmp/venv",))  # the box has a /tmp of its own
+        Policy(readable=("/tmp",))  # the box has one of its own
     for name in ("../x", "/x", "a/../../x", "", "a\0b"):
         with pytest.raises(ValueError, match="does not lie in"):
             Policy(files=((name, b""),))

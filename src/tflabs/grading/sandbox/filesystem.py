@@ -97,12 +97,23 @@ def enter_root(paths: list[str], sources: list[str]) -> None:
     libc.restrict_mount("/", _READ_ONLY, recursive=False)
 
 
-def add_area(disk_mib: int, inodes: int) -> None:
-    """Mount the file system that a box writes to; all that can be written to in the box lies on it."""
+def add_area(disk_mib: int, inodes: int, readable: list[str]) -> None:
+    """Mount the file system that a box writes to; all that can be written to in the box lies on it.
+
+    What it covers of the readable trees, those below /tmp, is shown again.
+    """
+    covered = [path for path in visible_paths(readable) if path.startswith("/tmp/")]
+    opened = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in covered]
     libc.mount("tmpfs", AREA, "tmpfs", _PLAIN, f"size={disk_mib}m,nr_inodes={inodes},mode=755")
     for name in ("work", "home", "tmp", "shm"):
-        os.mkdir(f"{AREA}/{name}", 0o700)
+        os.mkdir(f"{AREA}/{name}", 0o711 if name == "tmp" and covered else 0o700)  # the boxes of a server go through
     libc.mount(f"{AREA}/tmp", "/tmp", None, libc.MS_BIND)
+    for descriptor, path in zip(opened, covered, strict=True):
+        before = os.umask(0o022)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.umask(before)
+        _bind(descriptor, path)
+        os.close(descriptor)
     libc.mount(f"{AREA}/shm", "/dev/shm", None, libc.MS_BIND)
     # A few pseudo-terminals: IPython runs `!command` in one.
     libc.mount("devpts", "/dev/pts", "devpts", libc.MS_NOSUID | libc.MS_NOEXEC, "newinstance,ptmxmode=0666,max=32")

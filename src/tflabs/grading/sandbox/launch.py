@@ -156,7 +156,7 @@ def _init(request: Request, report: socket, channel: socket, streams: Streams, p
 def _furnish(request: Request) -> None:
     """Inside new namespaces, below the root folder: what needs their capabilities."""
     limits = request["limits"]
-    filesystem.add_area(limits["disk_mib"], limits["inodes"])
+    filesystem.add_area(limits["disk_mib"], limits["inodes"], request["readable"])
     namespaces.loopback_up()
     libc.set_host_name("sandbox")
 

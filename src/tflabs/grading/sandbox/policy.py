@@ -14,8 +14,8 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 _PARTS = ("__init__.py", "errors.py", "view", "runtime", "grading")
 
 
-# A box has these for itself; what the host has there is covered.
-_OWN = ("/proc", "/tmp", "/dev", "/sandbox")
+# A box has these for itself; what the host has there is covered, but for readable trees below /tmp.
+_OWN = ("/proc", "/dev", "/sandbox")
 
 
 def _processes() -> int:
@@ -91,7 +91,7 @@ class Policy:
         for path in self.readable:
             normal = os.path.normpath(path)
             own = any(Path(normal).is_relative_to(top) for top in _OWN)
-            if own or not Path(path).is_absolute() or normal in ("/", "/etc"):
+            if own or not Path(path).is_absolute() or normal in ("/", "/etc", "/tmp"):
                 raise ValueError(
                     f"{path!r} cannot be shown to a box: it is relative, all of the system, or the box's own"
                 )
