@@ -123,6 +123,8 @@ def is_plain(value: Any) -> bool:
     """Whether a value and its parts are of the codec's own types."""
     if isinstance(value, np.generic | np.dtype):
         return True
+    if (tf := sys.modules.get("tensorflow")) is not None and type(value) in (tf.TensorShape, tf.DType, tf.TensorSpec):
+        return True  # where another test has imported it
     if type(value) not in PLAIN_TYPES:
         return False
     if isinstance(value, dict):
