@@ -352,7 +352,8 @@ def test_two_boxes_do_not_see_each_other(backend: str) -> None:
     with launched(code, backend) as other:
         found = answers(
             "say(tmp=repr([name for name in os.listdir(os.environ['TMPDIR']) if name == 'mine']), "
-            "kill=attempt(os.kill, int(sys.argv[1]), 9), there=attempt(os.listdir, sys.argv[2]), work=repr(os.listdir('.')))",
+            "kill=attempt(os.kill, int(sys.argv[1]), 9), there=attempt(os.listdir, sys.argv[2]), "
+            "work=repr(os.listdir('.')))",
             backend,
             None,
             str(other.pid),
