@@ -19,11 +19,15 @@ import toy
 from tflabs.grading.sandbox import SandboxUnavailable, choose
 
 USER = 65533
+_APART = ("unshare", "--mount", "--propagation=private")
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="the other tests have just run as an ordinary user")
 
 
 def passes(*arguments: str, **variables: str) -> None:
     """Run pytest with these arguments and variables as the user; a failure fails the test that called."""
+    probe = subprocess.run([*_APART, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode:
+        pytest.skip(f"no mount namespace can be had here: {probe.stderr.strip()}")
     with tempfile.TemporaryDirectory(prefix="tflabs-user-", dir="/tmp") as home:
         os.chown(home, USER, USER)
         Path(home).chmod(0o755)
@@ -39,10 +43,9 @@ def passes(*arguments: str, **variables: str) -> None:
         options = ["-q", "-ra", "-p", "no:cacheprovider", f"--basetemp={home}/pytest"]
         tests = shlex.join([*become, sys.executable, "-m", "pytest", *options, *arguments])
         script = "\n".join(["set -e", *_opening(Path(home)), f"exec {tests}"])
-        command = ["unshare", "--mount", "--propagation=private", "sh", "-c", script]
-        ran = subprocess.run(command, cwd=toy.ROOT, env=environment, capture_output=True, text=True, check=False)
-    if ran.returncode and not ran.stdout:
-        pytest.skip(f"no mount namespace can be had here: {ran.stderr.strip()}")
+        ran = subprocess.run(
+            [*_APART, "sh", "-c", script], cwd=toy.ROOT, env=environment, capture_output=True, text=True, check=False
+        )
     assert ran.returncode == 0, ran.stdout[-6000:] + ran.stderr[-2000:]
     print(ran.stdout)
 

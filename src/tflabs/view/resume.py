@@ -71,9 +71,7 @@ def attempts(of: Sequence[Attempt], *, title: str | None = None) -> Picture:
     entries.append(Entry(polygon([(11, 2), (16, 12), (6, 12)], "arrow"), "checkpoint"))
     ends = [(min(each.steps, default=1) - 1) * cell + text_width(each.end, SMALL) for each in of]
     width = gutter + max(last * cell + 24, *ends)
-    words = " ".join(
-        _told(number, attempt, row) for number, (attempt, row) in enumerate(zip(of, hues(of), strict=True))
-    )
+    words = " ".join(_told(number, *pair) for number, pair in enumerate(rows))
     return compose(Header(title or "", entries), "".join(parts), width, len(of) * _ROW + 22, title or "Attempts", words)
 
 

@@ -75,12 +75,12 @@ def below(grader: subprocess.Popen[str], module: str) -> Iterator[psutil.Process
 
 
 def workers(grader: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The processes that run notebooks, forked from the nursery when both of its fork servers run.
+    """The processes that run notebooks, forked from the nursery once its fork server runs.
 
     Before, a keeper that the nursery has forked and that has not executed its program yet looks like one.
     """
-    servers = list(below(grader, "sandbox.server"))
-    return list(below(grader, "pool.nursery"))[1:] if len(servers) >= 2 else []
+    has_server = any(below(grader, "sandbox.server"))
+    return list(below(grader, "pool.nursery"))[1:] if has_server else []
 
 
 def settled(course: Course) -> dict[Path, tuple[int, int]]:
