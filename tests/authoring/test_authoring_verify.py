@@ -76,6 +76,17 @@ def test_a_hidden_test_in_the_student_version_is_found(tmp_path: Path) -> None:
     assert [leak for leak in found if "holds a line of the hidden tests of double-test" in leak]
 
 
+def test_what_a_notebook_leaves_behind_is_found(tmp_path: Path) -> None:
+    """A process that nobody waits for, in a session of its own, and a file in the temporary folder."""
+    leaving = (
+        "import subprocess, tempfile, pathlib\n"
+        "subprocess.Popen(['sh', '-c', 'sleep 61.5 & exit'], start_new_session=True).wait()\n"
+        "pathlib.Path(tempfile.gettempdir(), 'left-here').touch()\n"
+    )
+    found = planted(tmp_path, ('print("look:"', f'{leaving}print("look:"'))
+    assert [line.rpartition("/")[2] for line in found] == ["the notebook leaves behind: sleep 61.5", "left-here"]
+
+
 def test_points_for_an_empty_notebook_are_found(tmp_path: Path) -> None:
     found = planted(
         tmp_path,

@@ -15,6 +15,7 @@ import nbformat
 
 from tflabs.authoring.answers import Answer, read_answers
 from tflabs.authoring.leaks import leaks
+from tflabs.authoring.leftovers import leftovers, look
 from tflabs.course.build import build_lab
 from tflabs.course.files import parse_notebook
 from tflabs.course.lab import Exercise, Lab, grade_id, parsed, role
@@ -25,7 +26,7 @@ from tflabs.course.syllabus import Section
 from tflabs.grading.examinations import Examination, Spawn
 from tflabs.grading.grade import answer_names, score, with_full_tests
 from tflabs.grading.kernels import Kernels
-from tflabs.grading.places import Place
+from tflabs.grading.places import Place, Unconfined
 from tflabs.grading.run import CellRun, Limits, run_cells_async
 from tflabs.program import PROGRAM
 
@@ -108,7 +109,9 @@ def verify(
     kernels = place.cold(section.environment), place.kernels(section.preload, section.environment)
     spawn = place.examiner(section.preload, section.environment)
     with tempfile.TemporaryDirectory(prefix="tflabs-verify-") as scratch:
-        trial = _Trial(lab, release, *kernels, spawn, Path(scratch), proof, modes, on_step)
+        trial = _Trial(
+            lab, release, *kernels, spawn, Path(scratch), proof, modes, on_step, isinstance(place, Unconfined)
+        )
         asyncio.run(trial.run(choose(answers), only, jobs, cold))
     return proof
 
@@ -147,6 +150,7 @@ class _Trial:
     proof: Proof
     modes: tuple[Mode, ...]
     on_step: Callable[[str], None]
+    shares_files: bool  # whether others write where this lab's kernels do
 
     async def run(self, answers: list[Answer], only: str | None, jobs: int, cold: bool) -> None:
         self.on_step("each exercise without the others")
@@ -172,8 +176,12 @@ class _Trial:
 
     async def solution_as_a_learner_runs_it(self) -> None:
         """Top to bottom in a new process: every cell, the pictures too."""
-        runs = await run_cells_async(self.lab.notebook.cells, self.cold, self._folder(), Limits(measure_memory=True))
-        self._must_be_perfect(runs, "the solution")
+        cells = [look(), *self.lab.notebook.cells, look()]
+        before, *runs, after = await run_cells_async(cells, self.cold, self._folder(), Limits(measure_memory=True))
+        if self._must_be_perfect([before, *runs, after], "the solution"):
+            left = leftovers(before, after)
+            for what in (*left.processes, *(() if self.shares_files else left.files)):
+                self._find(f"the notebook leaves behind: {what}")
         self.proof.seconds = sum(run.seconds for run in runs)
         self.proof.peak_mib = max(run.peak_mib for run in runs)
         if self.proof.peak_mib > MOST_MIB:
