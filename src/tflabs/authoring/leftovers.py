@@ -31,8 +31,10 @@ def name(process):
         return "a process"
 
 folders = {Path(tempfile.gettempdir()), Path("/dev/shm"), Path.home()}
-caches = {".cache", ".config", ".local"}  # of libraries; they are there once for all notebooks
-files = {str(path) for folder in folders if folder.is_dir() for path in folder.iterdir() if path.name not in caches}
+caches = (".cache", ".config", ".local", ".keras")  # of libraries; they are there once for all notebooks
+autograph = ("__autograph_generated_file", "__pycache__")  # TensorFlow's, which it removes when the kernel ends
+paths = {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
+files = [str(path) for path in paths if not path.name.startswith((*caches, *autograph))]
 print(json.dumps([[name(each) for each in psutil.process_iter() if is_ours(each)], sorted(files)]))
 """
 _CELL = f"exec({_LOOK!r}, {{'__name__': 'leftovers'}})"
