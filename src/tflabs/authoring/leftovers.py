@@ -12,7 +12,7 @@ from tflabs.grading.run import CellRun
 
 # A child process inherits the environment, wherever it goes and whoever becomes its parent.
 _LOOK = """
-import json, os, psutil, tempfile
+import json, os, psutil, tempfile, time
 from pathlib import Path
 
 os.environ.setdefault("TFLABS_LEFTOVERS", f"{os.getpid()}-{os.urandom(8).hex()}")
@@ -33,9 +33,14 @@ def name(process):
 folders = {Path(tempfile.gettempdir()), Path("/dev/shm"), Path.home()}
 caches = (".cache", ".config", ".local", ".keras")  # of libraries; they are there once for all notebooks
 autograph = ("__autograph_generated_file", "__pycache__")  # TensorFlow's, which it removes when the kernel ends
+for _ in range(50):  # what was told to end may take a moment
+    ours = [name(each) for each in psutil.process_iter() if is_ours(each)]
+    if not ours:
+        break
+    time.sleep(0.1)
 paths = {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
 files = [str(path) for path in paths if not path.name.startswith((*caches, *autograph))]
-print(json.dumps([[name(each) for each in psutil.process_iter() if is_ours(each)], sorted(files)]))
+print(json.dumps([ours, sorted(files)]))
 """
 _CELL = f"exec({_LOOK!r}, {{'__name__': 'leftovers'}})"
 

@@ -17,6 +17,7 @@ from .placer import Group, Placed, ask_placer
 from .protocol import Call, protocol
 from .queue_levels import interleaving, queue_levels
 from .queue_player import queue_player
+from .ready_queue import Turn, makespans, ready_queue, schedule_player
 from .resume import Attempt, attempts, resume_player
 from .session_cache import session_cache
 from .session_chain import session_chain
@@ -39,6 +40,7 @@ __all__ = [
     "Placed",
     "Span",
     "Step",
+    "Turn",
     "Walk",
     "activity",
     "ask_placer",
@@ -56,14 +58,17 @@ __all__ = [
     "loss_curves",
     "lowering",
     "lowering_stage",
+    "makespans",
     "partitions",
     "placement",
     "placement_player",
     "protocol",
     "queue_levels",
     "queue_player",
+    "ready_queue",
     "record_fields",
     "resume_player",
+    "schedule_player",
     "session_cache",
     "session_chain",
     "space_time",
