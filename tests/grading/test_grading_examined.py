@@ -27,11 +27,11 @@ Room = tuple[Kernels, Spawn]
 @pytest.fixture(scope="module", params=["unconfined", "cold", "warm"])
 def room(request: pytest.FixtureRequest) -> Iterator[Room]:
     if request.param == "unconfined":
-        yield Unconfined().cold({}), Unconfined().cold_examiner({})
+        yield Unconfined().cold({}), Unconfined().examiner((), {})
         return
     with Boxes((str(toy.ROOT),)) as boxes:
         if request.param == "cold":
-            yield boxes.cold({}), boxes.cold_examiner({})
+            yield boxes.cold({}), boxes.examiner(("json",), {})
         else:
             yield boxes.kernels(("json",), {}), boxes.examiner(("json",), {})
 

@@ -181,12 +181,6 @@ class Boxes(contextlib.ExitStack):
         modules = (*_KERNEL_MODULES, _EXAMINER_MODULE, *preload)
         return self.server(modules, kernel_policy(environment, self.hidden, self.limits))
 
-    def cold_examiner(self, environment: dict[str, str]) -> Spawn:
-        """Examiners that start as new processes."""
-        policy = kernel_policy(environment, self.hidden, self.limits)
-        command = [sys.executable, "-m", "tflabs.grading.examiner"]
-        return lambda control, feed: start(command, policy, self.backend, stdout=control.fileno(), stderr=feed.fileno())
-
     def server(self, modules: tuple[str, ...], policy: Policy) -> ForkServer:
         """The server that has imported these modules under this policy. Errors as of `warm`."""
         key = modules, tuple(sorted(policy.environment.items())), tuple(vars(policy.limits).items())

@@ -31,10 +31,6 @@ class Place(Protocol):
         """Starts examiners that have imported `preload`, where that can be had."""
         ...
 
-    def cold_examiner(self, environment: dict[str, str]) -> Spawn:
-        """Starts examiners as new processes."""
-        ...
-
 
 class Unconfined:
     """Plain processes: for what the user of this machine wrote, where no sandbox works (macOS)."""
@@ -46,9 +42,6 @@ class Unconfined:
         return ColdKernels(environment)
 
     def examiner(self, preload: tuple[str, ...], environment: dict[str, str]) -> Spawn:
-        return self.cold_examiner(environment)
-
-    def cold_examiner(self, environment: dict[str, str]) -> Spawn:
         return lambda control, feed: _Plain(spawn(control, feed, (), Path(tempfile.gettempdir())))
 
 

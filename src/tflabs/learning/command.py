@@ -54,17 +54,18 @@ def check(labs: list[str], *, file: Path | None, as_json: bool, folder: Path | N
         subjects = [read_subject(course, syllabus, _saved(workspace, lab), lab) for lab in chosen]
     out, err = Console(highlight=False), Console(stderr=True, highlight=False)
     documents, passed = [], True
-    for subject in subjects:
-        lab = subject.lab.id
-        with err.status(f"{lab}: starting") as status, place_for_own_work((str(course.root),)) as place:
-            environment = syllabus.section(lab).environment
-            kernels, spawn = place.cold(environment), place.cold_examiner(environment)
-            report = check(subject, kernels, spawn, on_step=functools.partial(_update, status, lab))
-        fresh = [] if file is not None else _record(workspace, report, err)
-        documents.append(report.to_json())
-        passed = passed and report.passed
-        if not as_json:
-            out.print(report_view(report, subject.lab, fresh))
+    with place_for_own_work((str(course.root),)) as place:  # labs that import the same share one warm process
+        for subject in subjects:
+            section = syllabus.section(subject.lab.id)
+            with err.status(f"{section.id}: starting") as status:
+                kernels = place.kernels(section.preload, section.environment)
+                spawn = place.examiner(section.preload, section.environment)
+                report = check(subject, kernels, spawn, on_step=functools.partial(_update, status, section.id))
+            fresh = [] if file is not None else _record(workspace, report, err)
+            documents.append(report.to_json())
+            passed = passed and report.passed
+            if not as_json:
+                out.print(report_view(report, subject.lab, fresh))
     if as_json:
         print(json.dumps(documents[0] if len(documents) == 1 else documents, ensure_ascii=False, indent=1))
     return 0 if passed else 1
