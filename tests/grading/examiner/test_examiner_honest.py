@@ -46,9 +46,14 @@ def raises(what):
     if what == "stale": raise Stale("old", 3)
     if what == "closed": raise Closed("it is closed")
     if what == "unicode": b"\\xff".decode()
+    if what == "unknown": raise Unknown("no such thing")
+    if what == "endless": raise Endless("too long")
     if what == "exit": raise SystemExit(3)
     raise NotImplementedError()
 class Closed(RuntimeError): pass
+class Trouble(Exception): pass
+class Unknown(Trouble, ValueError): pass
+class Endless(Trouble, TimeoutError): pass
 class Queue:
     def __init__(self): self.items, self.condition, self.closed = [], threading.Condition(), False
     def put(self, x):
@@ -132,6 +137,9 @@ except RuntimeError as error: assert error.args == ("old", 3)
 try: raises("unicode")
 except UnicodeDecodeError as error: assert error.start == 0
 assert issubclass(Closed, RuntimeError)
+for what, kind in (("unknown", ValueError), ("endless", TimeoutError), ("unknown", ValueError)):
+    try: raises(what)
+    except kind as error: assert not isinstance(error, ValueError) or kind is ValueError, error
 """,
     "threads that wait for each other": """
 q, got = Queue(), []

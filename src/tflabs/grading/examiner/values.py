@@ -64,7 +64,7 @@ class Values:
         self._remotes: weakref.WeakValueDictionary[int, Remote] = weakref.WeakValueDictionary()
         self._received: dict[int, int] = {}
         self._dropped: deque[tuple[int, int]] = deque()
-        self._mirrors: dict[int, type[Exception]] = {}
+        self._mirrors: dict[tuple[int, type[Exception]], type[Exception]] = {}  # by number and base
         self._methods: dict[int, frozenset[str]] = {}  # by the number of the learner's class
         self.table: codec.Table = codec.VALUES | {
             "h": (3, self._handle),
@@ -236,11 +236,12 @@ class Values:
         own = self.own.get(name)
         if isinstance(own, type) and issubclass(own, Exception) and issubclass(own, base):
             return own
-        if number not in self._mirrors:
+        key = number, base  # a class above several of the learner's stands over another base for each
+        if key not in self._mirrors:
             need(len(self._mirrors) < MAX_CLASSES, "too many exception classes")
             name = name if name.isidentifier() else "LearnerError"
-            self._mirrors[number] = type(name, (base,), {"_x_number": number, "__module__": "learner"})
-        return self._mirrors[number]
+            self._mirrors[key] = type(name, (base,), {"_x_number": number, "__module__": "learner"})
+        return self._mirrors[key]
 
 
 def from_learner(error: BaseException) -> bool:
