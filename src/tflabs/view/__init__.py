@@ -3,27 +3,33 @@
 Every function takes TensorFlow's own objects and returns a `Picture`, or an ipywidget for players.
 """
 
+from .cache_walk import Matrix, cache_walk_player
+from .compiler_player import compiler_player
 from .descent import Bowl, Walk, descent, descent_player
 from .dispatch import dispatch
 from .gradient_pairs import gradient_pairs
 from .graph import graph
 from .graph_text import graph_text
 from .hlo import hlo
+from .live_ranges import LiveRange, live_ranges
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .partitions import partitions
 from .picture import Picture
+from .pipeline_strip import Issue, pipeline_player, pipeline_strip
 from .placement import placement, placement_player
 from .placer import Group, Placed, ask_placer
 from .protocol import Call, protocol
 from .queue_levels import interleaving, queue_levels
 from .queue_player import queue_player
 from .ready_queue import Turn, makespans, ready_queue, schedule_player
+from .register_machine import MachineState, machine_player, machine_state
 from .resume import Attempt, attempts, resume_player
 from .session_cache import session_cache
 from .session_chain import session_chain
 from .spread import spread
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
 from .stepper import Step, stepper
+from .syntax_tree import syntax_tree
 from .timeline import timeline
 from .two_sessions import two_sessions
 from .variable_race import variable_race
@@ -35,7 +41,11 @@ __all__ = [
     "Call",
     "Exchange",
     "Group",
+    "Issue",
+    "LiveRange",
     "Lowered",
+    "MachineState",
+    "Matrix",
     "Picture",
     "Placed",
     "Span",
@@ -45,6 +55,8 @@ __all__ = [
     "activity",
     "ask_placer",
     "attempts",
+    "cache_walk_player",
+    "compiler_player",
     "descent",
     "descent_player",
     "dispatch",
@@ -55,11 +67,16 @@ __all__ = [
     "input_player",
     "interleaving",
     "kernels",
+    "live_ranges",
     "loss_curves",
     "lowering",
     "lowering_stage",
+    "machine_player",
+    "machine_state",
     "makespans",
     "partitions",
+    "pipeline_player",
+    "pipeline_strip",
     "placement",
     "placement_player",
     "protocol",
@@ -77,6 +94,7 @@ __all__ = [
     "staleness_player",
     "step_activity",
     "stepper",
+    "syntax_tree",
     "timeline",
     "two_sessions",
     "variable_race",
