@@ -16,7 +16,7 @@ from .sheet import compose
 from .text import listed, plural, text_width
 
 _RUNS, _LATE, _STALL = 0, 4, 1  # hues: blue, vermillion, orange
-_ROW, _WIDE = 20.0, 720.0  # px: an instruction; all cycles together, at most
+_ROW, _WIDE = 20.0, 540.0  # px: an instruction; all cycles together, at most
 _MOST = 60  # instructions that are drawn
 
 Program = TypeVar("Program")
