@@ -3,6 +3,7 @@
 Every function takes TensorFlow's own objects and returns a `Picture`, or an ipywidget for players.
 """
 
+from .byte_ruler import byte_ruler
 from .cache_walk import Matrix, cache_walk_player
 from .compiler_player import compiler_player
 from .descent import Bowl, Walk, descent, descent_player
@@ -13,6 +14,8 @@ from .graph_text import graph_text
 from .hlo import hlo
 from .live_ranges import LiveRange, live_ranges
 from .lowering import Lowered, kernels, lowering, lowering_stage
+from .memory import memory_map, memory_strip
+from .memory_player import memory_player
 from .partitions import partitions
 from .picture import Picture
 from .pipeline_strip import Issue, pipeline_player, pipeline_strip
@@ -55,6 +58,7 @@ __all__ = [
     "activity",
     "ask_placer",
     "attempts",
+    "byte_ruler",
     "cache_walk_player",
     "compiler_player",
     "descent",
@@ -74,6 +78,9 @@ __all__ = [
     "machine_player",
     "machine_state",
     "makespans",
+    "memory_map",
+    "memory_player",
+    "memory_strip",
     "partitions",
     "pipeline_player",
     "pipeline_strip",
