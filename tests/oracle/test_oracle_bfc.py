@@ -6,8 +6,7 @@ import ast
 import ctypes
 import random
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,8 +16,10 @@ import jupytext
 import pytest
 
 import toy
-from tflabs.runtime import find_compiler, in_fresh_process
+from tflabs.runtime import in_fresh_process
 from tflabs.view import memory
+
+pytestmark = pytest.mark.xdist_group("oracle-bfc")  # built once
 
 LAB = "3-4-tensor"
 Trace = list[tuple[str, int]]
@@ -26,23 +27,9 @@ Decisions = list[tuple[int, int] | None]  # (offset, size) of each allocate, Non
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """`bfc.cc`, compiled and loaded. `NDEBUG` as in the wheel: without it the classes have another layout."""
-    if not sys.platform.startswith("linux"):
-        pytest.skip("the oracle is linked as on Linux")
-    try:
-        compiler = find_compiler()
-    except FileNotFoundError as error:
-        pytest.skip(str(error).partition("\n")[0])
-    import tensorflow as tf
-
-    made = tmp_path_factory.mktemp("oracle") / "bfc.so"
-    source = Path(__file__).with_name("bfc.cc")
-    flags = ["-w", "-O1", "-DNDEBUG", "-fPIC", "-shared", *tf.sysconfig.get_compile_flags()]
-    link = [*tf.sysconfig.get_link_flags(), f"-Wl,-rpath,{tf.sysconfig.get_lib()}"]
-    done = subprocess.run([compiler, *flags, str(source), *link, "-o", str(made)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    loaded = ctypes.CDLL(str(made))
+def library(build_oracle: Callable[[str], ctypes.CDLL]) -> ctypes.CDLL:
+    """The library of bfc.cc, in Python's types."""
+    loaded = build_oracle("bfc.cc")
     loaded.bfc_new.restype, loaded.bfc_new.argtypes = ctypes.c_void_p, [ctypes.c_int64]
     loaded.bfc_delete.restype, loaded.bfc_delete.argtypes = None, [ctypes.c_void_p]
     for name in ("bfc_allocate", "bfc_size", "bfc_free"):

@@ -30,7 +30,9 @@ from .resume import Attempt, attempts, resume_player
 from .session_cache import session_cache
 from .session_chain import session_chain
 from .spread import spread
+from .stages import stages, stages_player
 from .staleness import Exchange, loss_curves, space_time, staleness_histogram, staleness_player
+from .step_player import step_player
 from .stepper import Step, stepper
 from .syntax_tree import syntax_tree
 from .timeline import timeline
@@ -97,9 +99,12 @@ __all__ = [
     "session_chain",
     "space_time",
     "spread",
+    "stages",
+    "stages_player",
     "staleness_histogram",
     "staleness_player",
     "step_activity",
+    "step_player",
     "stepper",
     "syntax_tree",
     "timeline",

@@ -52,9 +52,9 @@ def partitions(obj: Any, *, title: str | None = None, labels: Mapping[str, str] 
     """
     graphs = _graphs(obj)
     lines = {name: (words,) for name, words in (labels or {}).items()}
-    whole, transfers = _read(graphs)
+    whole, transfers = read_partitions(graphs)
     columns, arcs = _shown(whole, transfers, lines)
-    content, width, height = _draw(columns, arcs)
+    content, width, height = draw_columns(columns, arcs)
     models = [column.model for column in columns]
     everything = Model(
         tuple(n for m in models for n in m.nodes), (*(e for m in models for e in m.edges), *arcs), notes=_notes(columns)
@@ -76,7 +76,7 @@ def _graphs(obj: Any) -> list[tuple[str, Any]]:
     return sorted(found, key=lambda pair: pair[0])
 
 
-def _read(graphs: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str, Model]], list[Edge]]:
+def read_partitions(graphs: Sequence[tuple[str, Any]]) -> tuple[list[tuple[str, Model]], list[Edge]]:
     """The model of every partition, and the transfers between them. Ids get a number where names are not unique."""
     names = [node.name for _, g in graphs for node in g.node]
     distinct = len(names) == len(set(names))
@@ -271,7 +271,7 @@ class Plan:
         return self.lefts[near], self.lefts[near - 1] + self.widths[near - 1]
 
 
-def _draw(columns: Sequence[Column], arcs: Sequence[Edge]) -> tuple[str, float, float]:
+def draw_columns(columns: Sequence[Column], arcs: Sequence[Edge]) -> tuple[str, float, float]:
     """Draws all partitions and transfers. Returns SVG, width and height."""
     ranks = ranks_of(columns, arcs)
     row_of = {name: i for i, rank in enumerate(ranks) for name in rank}
