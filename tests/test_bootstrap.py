@@ -72,6 +72,26 @@ def test_a_changed_lock_is_installed_without_starting_over(root: Path, monkeypat
     assert bootstrap.is_ready(["cpu", "test"])
 
 
+def test_what_uv_made_is_updated_without_uv(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """uv makes an environment without pip; the next update may come where uv is not on PATH."""
+    record(monkeypatch)
+    bootstrap.main(["cpu"])
+    (root / "requirements" / "cpu.txt").write_text("cpu 2\n", encoding="utf-8")
+    recorder = record(monkeypatch, uv=None)
+    assert bootstrap.main(["cpu"]) == 0
+    python = str(bootstrap.VENV / "bin" / "python")
+    assert recorder.commands[0] == [python, "-m", "ensurepip"]
+    assert recorder.commands[1][:4] == [python, "-m", "pip", "install"]
+
+
+def test_pip_is_put_where_it_is_not(root: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bootstrap.VENV], check=True)
+    asked = [str(bootstrap.VENV / "bin" / "python"), "-m", "pip", "--version"]
+    assert subprocess.run(asked, capture_output=True).returncode != 0
+    bootstrap.ensure_pip()
+    assert str(root) in subprocess.run(asked, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.mark.parametrize("step", [0, 1, 2])
 def test_an_interrupted_set_up_is_made_anew(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], step: int

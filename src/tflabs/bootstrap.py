@@ -79,6 +79,8 @@ def install(locks: list[str]) -> None:
         make_venv(uv)
     else:
         print(f"tflabs: bringing .venv up to date with {tool}", file=sys.stderr, flush=True)
+        if not uv:
+            ensure_pip()
         READY.unlink()
     requirements = [part for name in locks for part in ("-r", str(lock_file(name)))]
     python = str(VENV / "bin" / "python")
@@ -110,10 +112,25 @@ def make_venv(uv: str | None) -> None:
     if uv:
         run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)])
         return
-    try:
+    with named_package():
         run([sys.executable, "-m", "venv", "--clear", str(VENV)])
+
+
+def ensure_pip() -> None:
+    """Put pip into `.venv` if it is not there: uv makes environments without it. Python has one with it, so offline."""
+    if not any((VENV / "lib").glob("python3.*/site-packages/pip")):
+        with named_package():
+            run([str(VENV / "bin" / "python"), "-m", "ensurepip"])
+
+
+@contextlib.contextmanager
+def named_package() -> Iterator[None]:
+    """Say what to install where a system's Python lacks venv and ensurepip."""
+    try:
+        yield
     except SetupError as error:
-        raise SetupError(f"{error}\nDebian and Ubuntu keep venv in its own package: apt install python3-venv") from None
+        remedy = "Debian and Ubuntu keep it in a package of its own: apt install python3-venv"
+        raise SetupError(f"{error}\n{remedy}") from None
 
 
 def run(command: list[str], count: int = 0) -> None:
