@@ -1758,6 +1758,7 @@ with tf.Graph().as_default():
 lengths = tf.constant([5, 3, 4], tf.int64)
 
 
+@tf.autograph.experimental.do_not_convert
 def numbered(index: tf.Tensor) -> tf.data.Dataset:
     """The elements of a source: 100 times its number, and their positions."""
     return tf.data.Dataset.range(lengths[index]).map(lambda position: 100 * index + position)
@@ -2048,7 +2049,11 @@ def leads(n: int, count: int = 4) -> list[int]:
             moved.notify_all()
         return element
 
-    pipeline = tf.data.Dataset.range(20).map(lambda element: tf.numpy_function(note, [element], tf.int64))
+    @tf.autograph.experimental.do_not_convert
+    def noted(element: tf.Tensor) -> tf.Tensor:
+        return tf.numpy_function(note, [element], tf.int64)
+
+    pipeline = tf.data.Dataset.range(20).map(noted)
     iterator, seen = iter(pipeline.prefetch(n).with_options(quiet_options)), []
     for taken in range(1, count + 1):
         next(iterator)

@@ -63,7 +63,8 @@ def arguments(batch: int) -> list:
     return [tf.ones([batch if size is None else size for size in spec.shape]) for spec in signature]
 
 
-compiled = tf.function(classify, input_signature=signature, jit_compile=True)
+# Without AutoGraph, which makes ops of Python's `if` and `while`: there are none here.
+compiled = tf.function(classify, input_signature=signature, autograph=False, jit_compile=True)
 for batch in [64, 5]:
     concrete = compiled.get_concrete_function(*arguments(batch))
 print("traces for batches of 64 and of 5:", compiled.experimental_get_tracing_count())
@@ -77,7 +78,7 @@ print("ops of the trace:", [operation.type for operation in concrete.graph.get_o
 
 # %%
 def call_it(batches: list[int]) -> None:
-    function = tf.function(classify, input_signature=signature, jit_compile=True)
+    function = tf.function(classify, input_signature=signature, autograph=False, jit_compile=True)
     for batch in batches:
         function(*arguments(batch))
 
@@ -157,7 +158,7 @@ view.lowering_stage(lowered, "assembly")
 # prints while a trace is made:
 
 # %%
-@tf.function
+@tf.function(autograph=False)
 def double(value):
     print("tracing: value is", value)
     return tf.add(value, value)
@@ -436,9 +437,9 @@ def rounded(x):
 
 
 x = tf.constant([0.123, 4.567])
-print("without XLA:", tf.function(rounded)(x).numpy())
+print("without XLA:", tf.function(rounded, autograph=False)(x).numpy())
 try:
-    tf.function(rounded, jit_compile=True)(x)
+    tf.function(rounded, autograph=False, jit_compile=True)(x)
 except tf.errors.InvalidArgumentError as error:
     print("with XLA:", *str(error).splitlines()[:2])
 

@@ -31,15 +31,14 @@ def name(process):
         return "a process"
 
 folders = {Path(tempfile.gettempdir()), Path("/dev/shm"), Path.home()}
-caches = (".cache", ".config", ".local", ".keras")  # of libraries; they are there once for all notebooks
-autograph = ("__autograph_generated_file", "__pycache__")  # TensorFlow's, which it removes when the kernel ends
+caches = {".cache", ".config", ".local", ".keras"}  # of libraries; they are there once for all notebooks
 for _ in range(50):  # what was told to end may take a moment
     ours = [name(each) for each in psutil.process_iter() if is_ours(each)]
     if not ours:
         break
     time.sleep(0.1)
 paths = {path for folder in folders if folder.is_dir() for path in folder.iterdir()}
-files = [str(path) for path in paths if not path.name.startswith((*caches, *autograph))]
+files = [str(path) for path in paths if path.name not in caches]
 print(json.dumps([ours, sorted(files)]))
 """
 _CELL = f"exec({_LOOK!r}, {{'__name__': 'leftovers'}})"
