@@ -20,6 +20,8 @@ import pytest
 import toy
 from tflabs.course.files import read_notebook
 from tflabs.course.layout import Course
+from tflabs.learning import study
+from tflabs.learning.workspace import Workspace
 
 NOBODY = 65534
 
@@ -341,6 +343,21 @@ def test_a_second_study_of_the_same_folder_says_where_the_first_is(course: Cours
         assert "runs already" in second.stderr
         first.send_signal(signal.SIGINT)
         first.communicate(timeout=30)
+
+
+def test_a_port_that_somebody_takes_at_the_last_moment_is_left_to_them(
+    course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (course.root / "work").mkdir()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # listens not yet: another server that is starting
+        number = taken.getsockname()[1]
+        monkeypatch.setattr(study, "FIRST_PORT", number)
+        monkeypatch.setattr(study, "LAST_PORT", number + 20)
+        monkeypatch.setattr(study, "try_port", lambda port: None)
+        server, port = study.start_ready(course, Workspace(course.root / "work"), None, "token")
+        study.end(server)
+    assert port > number
 
 
 def test_two_at_once_take_two_ports_and_a_kill_of_study_ends_its_server(course: Course) -> None:

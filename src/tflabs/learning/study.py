@@ -32,6 +32,8 @@ from tflabs.learning.workspace import Workspace
 
 FIRST_PORT = 8888
 SERVER = "server.pid"
+LAST_PORT = 8937
+PORT_WAS_TAKEN = "the Jupyter server could not be started because"  # jupyter_server has no other reason to say so
 PATIENCE = 120  # seconds for a server or a kernel to answer on a machine that is busy with other things
 HERE = Path(__file__).parent
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -107,16 +109,18 @@ def start_ready(
 ) -> tuple[subprocess.Popen[bytes], int]:
     """A JupyterLab that answers, and its port. Somebody may take a free port first; then the next one is tried."""
     log = workspace.state / "jupyter.log"
+    first = FIRST_PORT
     while True:
-        chosen = free_port(port)
+        chosen = free_port(port, first)
         server = start_server(course, workspace, chosen, token, log)
         try:
             wait_until_ready(server, chosen, token, log)
             return server, chosen
         except BaseException as error:
             end(server)
-            if port is not None or not (isinstance(error, UserError) and is_taken(chosen)):
+            if port is not None or PORT_WAS_TAKEN not in str(error):
                 raise
+            first = chosen + 1
 
 
 def start_server(course: Course, workspace: Workspace, port: int, token: str, log: Path) -> subprocess.Popen[bytes]:
@@ -166,13 +170,13 @@ def server_environment(course: Course, token: str) -> dict[str, str]:
     }
 
 
-def free_port(asked: int | None) -> int:
-    """The port that was asked for, or the first free one.
+def free_port(asked: int | None, first: int) -> int:
+    """The port that was asked for, or the first free one from `first`.
 
     Raises:
         UserError: the port is taken, or may not be used.
     """
-    for port in [asked] if asked is not None else range(FIRST_PORT, FIRST_PORT + 50):
+    for port in [asked] if asked is not None else range(first, LAST_PORT + 1):
         try:
             try_port(port)
             return port
@@ -180,7 +184,7 @@ def free_port(asked: int | None) -> int:
             if asked is not None:
                 reason = getattr(error, "strerror", None) or str(error)
                 raise UserError(f"port {asked} cannot be used: {reason}. Leave --port out to take a free one") from None
-    raise UserError(f"no port from {FIRST_PORT} to {FIRST_PORT + 49} is free; name one with --port")
+    raise UserError(f"no port from {FIRST_PORT} to {LAST_PORT} is free; name one with --port")
 
 
 def try_port(port: int) -> None:
@@ -188,14 +192,6 @@ def try_port(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         probe.bind(("127.0.0.1", port))
-
-
-def is_taken(port: int) -> bool:
-    try:
-        try_port(port)
-    except OSError:
-        return True
-    return False
 
 
 def wait_until_ready(server: subprocess.Popen[bytes], port: int, token: str, log: Path) -> None:
