@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import toy
-from share import Share, share_of
+from share import share_of
 from tflabs.course.layout import Course
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    words = "of cases of which there are many (labs' answers, hostile notebooks, …) run one in N"
+    words = "of cases of which there are many (proofs of labs, hostile notebooks, …) run one in N"
     parser.addoption("--share", type=int, default=1, metavar="N", help=words)
 
 
@@ -28,12 +28,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left = [item for item in many if item not in taken]
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in set(left)]
-
-
-@pytest.fixture(scope="session")
-def share(pytestconfig: pytest.Config) -> Share:
-    """What of many cases inside one test runs."""
-    return share_of(pytestconfig.getoption("--share"))
 
 
 @pytest.fixture

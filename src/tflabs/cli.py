@@ -170,7 +170,7 @@ def test(
     """Run the project's tests, two at a time. The exit code is pytest's; pytest's own help: `test -- --help`.
 
     Without names it is everything: half an hour, and more with each lab. `--share 3`, as in continuous integration,
-    runs a third of those cases of which there are many (labs' answers, hostile notebooks): another at another commit.
+    runs a third of those cases of which there are many (proofs of labs, hostile notebooks): another at another commit.
     """
     from tflabs.authoring.command import test
 

@@ -81,7 +81,6 @@ def verify(
     jobs: int = 2,
     cold: bool = True,
     modes: tuple[Mode, ...] = tuple(Mode),
-    choose: Callable[[list[Answer]], list[Answer]] = list,
     on_step: Callable[[str], None] = lambda step: None,
 ) -> Proof:
     """Prove one lab.
@@ -93,7 +92,6 @@ def verify(
         jobs: how many kernels run at a time.
         cold: run the solved notebook in a new process too, top to bottom, its time and memory measured.
         modes: where the tests run on the answers; both must say the same of each.
-        choose: which of the answers are tried.
         on_step: told what is being tried.
     """
     built = build_lab(course, section.id)
@@ -112,7 +110,7 @@ def verify(
         trial = _Trial(
             lab, release, *kernels, spawn, Path(scratch), proof, modes, on_step, isinstance(place, Unconfined)
         )
-        asyncio.run(trial.run(choose(answers), only, jobs, cold))
+        asyncio.run(trial.run(answers, only, jobs, cold))
     return proof
 
 

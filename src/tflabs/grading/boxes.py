@@ -178,16 +178,28 @@ class Boxes(contextlib.ExitStack):
             UserError: a module cannot be imported.
             SandboxUnavailable: this machine allows no box.
         """
-        modules = (*_KERNEL_MODULES, _EXAMINER_MODULE, *preload)
-        return self.server(modules, kernel_policy(environment, self.hidden, self.limits))
+        return self.server(*self._warm(preload, environment))
+
+    def begin(self, preload: tuple[str, ...], environment: dict[str, str]) -> None:
+        """Start the server of `warm`, which imports while the caller does something else."""
+        self._server(*self._warm(preload, environment))
 
     def server(self, modules: tuple[str, ...], policy: Policy) -> ForkServer:
         """The server that has imported these modules under this policy. Errors as of `warm`."""
+        server = self._server(modules, policy)
+        try:
+            server.await_ready()
+        except ForkRefused as error:
+            raise UserError(f"the warm kernels for {', '.join(modules)} did not start: {error}") from None
+        return server
+
+    def _warm(self, preload: tuple[str, ...], environment: dict[str, str]) -> tuple[tuple[str, ...], Policy]:
+        policy = kernel_policy(environment, self.hidden, self.limits)
+        return (*_KERNEL_MODULES, _EXAMINER_MODULE, *preload), policy
+
+    def _server(self, modules: tuple[str, ...], policy: Policy) -> ForkServer:
         key = modules, tuple(sorted(policy.environment.items())), tuple(vars(policy.limits).items())
         known = self._servers.get(key)
         if known is None or not known.alive():
-            try:
-                known = self._servers[key] = self.enter_context(ForkServer(policy, modules, self.backend))
-            except ForkRefused as error:
-                raise UserError(f"the warm kernels for {', '.join(modules)} did not start: {error}") from None
+            known = self._servers[key] = self.enter_context(ForkServer(policy, modules, self.backend))
         return known

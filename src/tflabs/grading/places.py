@@ -23,6 +23,10 @@ class Place(Protocol):
         """Kernels that start as new processes with these variables set."""
         ...
 
+    def begin(self, preload: tuple[str, ...], environment: dict[str, str]) -> None:
+        """Have `preload` imported from now on, for the kernels and examiners that will be asked for."""
+        ...
+
     def kernels(self, preload: tuple[str, ...], environment: dict[str, str]) -> Kernels:
         """Kernels that have imported `preload` before they start, where that can be had."""
         ...
@@ -37,6 +41,9 @@ class Unconfined:
 
     def cold(self, environment: dict[str, str]) -> Kernels:
         return ColdKernels(environment)
+
+    def begin(self, preload: tuple[str, ...], environment: dict[str, str]) -> None:
+        pass
 
     def kernels(self, preload: tuple[str, ...], environment: dict[str, str]) -> Kernels:
         return ColdKernels(environment)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -40,21 +41,22 @@ def study(lab: str | None, *, browser: bool, port: int | None, folder: Path | No
 
 def check(labs: list[str], *, file: Path | None, as_json: bool, folder: Path | None) -> int:
     from tflabs.grading.places import place_for_own_work
-    from tflabs.learning.check import check, read_subject
 
     course, syllabus, workspace = _places(folder)
     if file is not None and len(labs) > 1:
         raise UserError("--file is one notebook, of one lab; name at most one")
     for lab in labs:
         _must_be_written(course, syllabus, lab)
-    if file is not None:
-        subjects = [read_subject(course, syllabus, file, labs[0] if labs else None)]
-    else:
-        chosen = labs or _begun(course, workspace)
-        subjects = [read_subject(course, syllabus, _saved(workspace, lab), lab) for lab in chosen]
+    chosen = labs if labs or file is not None else _begun(course, workspace)
     out, err = Console(highlight=False), Console(stderr=True, highlight=False)
     documents, passed = [], True
     with place_for_own_work((str(course.root),)) as place:  # labs that import the same share one warm process
+        for lab in chosen[:1]:  # it imports TensorFlow while the notebooks are read
+            place.begin(syllabus.section(lab).preload, syllabus.section(lab).environment)
+        from tflabs.learning.check import check, read_subject
+
+        paths = [file] if file is not None else [_saved(workspace, lab) for lab in chosen]
+        subjects = [read_subject(course, syllabus, *pair) for pair in zip_longest(paths, chosen)]
         for subject in subjects:
             section = syllabus.section(subject.lab.id)
             with err.status(f"{section.id}: starting") as status:

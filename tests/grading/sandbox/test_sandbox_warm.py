@@ -91,8 +91,11 @@ def test_it_refuses_to_fork_once_a_thread_has_started() -> None:
 
 def test_a_module_that_cannot_be_imported_is_named() -> None:
     need("namespaces")
-    with pytest.raises(ForkRefused, match="no_such_module"):
-        ForkServer(lab_policy(), ["no_such_module"], "namespaces")
+    with (
+        ForkServer(lab_policy(), ["no_such_module"], "namespaces") as server,
+        pytest.raises(ForkRefused, match="no_such_module"),
+    ):
+        server.await_ready()
 
 
 def test_its_boxes_end_with_the_server() -> None:
@@ -114,6 +117,7 @@ def test_without_namespaces_it_forks_under_landlock() -> None:
     need("landlock")
     try:
         server = ForkServer(lab_policy(), ["json"], "landlock")
+        server.await_ready()
     except Exception as error:
         if "Permission denied" not in str(error):
             raise

@@ -29,9 +29,10 @@ class ForkServer:
         preload: modules to import before the first fork. None of them may run an operation or start a thread later.
         backend: as for `start`.
 
+    It imports while the caller goes on; `start` waits for it, and so does `await_ready`.
+
     Raises:
         SandboxUnavailable: this machine allows no box.
-        ForkRefused: a module could not be imported.
     """
 
     def __init__(self, policy: Policy, preload: Sequence[str] = (), backend: str = "auto") -> None:
@@ -42,11 +43,11 @@ class ForkServer:
         self._link = Link(chosen)
         self._users: dict[int, Box] = {}
         self._own_users = range(slots.BLOCK - 1)
+        self._is_ready = False
         command = [sys.executable, "-P", "-m", "tflabs.grading.sandbox.server", *preload]
         try:
             request = describe(self._link, "server", policy, command=command)
             self._box = self._link.open(request, None, None)
-            self._await_ready()
         except BaseException:
             self._link.close()
             raise
@@ -55,6 +56,28 @@ class ForkServer:
     def pid(self) -> int:
         """The server's process id on the host."""
         return self._box.pid
+
+    def await_ready(self) -> None:
+        """Wait until the server can fork.
+
+        Raises:
+            SandboxUnavailable: this machine allows no box.
+            ForkRefused: a module could not be imported.
+        """
+        if self._is_ready:
+            return
+        reason = self._box.await_start(60.0)
+        if reason is not None:
+            self._box.close()
+            raise SandboxUnavailable(f"the fork server could not be set up: {reason}. {self._link.errors()}".strip())
+        event = self._box.await_event(_PATIENCE)
+        if event is None or event.get("event") != "ready":
+            words = (
+                str(event["words"]) if event else self._box.verdict.words if self._box.verdict else "it did not answer"
+            )
+            self._box.close()
+            raise ForkRefused(f"the fork server did not start: {words}")
+        self._is_ready = True
 
     def alive(self) -> bool:
         """Whether the server still runs. False before any box that ended with it shows its end."""
@@ -91,7 +114,9 @@ class ForkServer:
 
         Raises:
             ForkRefused: the server has ended, has run an operation, or has as many boxes as it can hold.
+            SandboxUnavailable: as of `await_ready`.
         """
+        self.await_ready()
         given = self.policy.files if files is None else files
         check_names(given)
         if not self.alive():
@@ -133,19 +158,6 @@ class ForkServer:
             if slot not in self._users:
                 return slot
         raise ForkRefused(f"{len(self._own_users)} boxes of this server are not closed yet")
-
-    def _await_ready(self) -> None:
-        reason = self._box.await_start(60.0)
-        if reason is not None:
-            self._box.close()
-            raise SandboxUnavailable(f"the fork server could not be set up: {reason}. {self._link.errors()}".strip())
-        event = self._box.await_event(_PATIENCE)
-        if event is None or event.get("event") != "ready":
-            words = (
-                str(event["words"]) if event else self._box.verdict.words if self._box.verdict else "it did not answer"
-            )
-            self._box.close()
-            raise ForkRefused(f"the fork server did not start: {words}")
 
     def __enter__(self) -> Self:
         return self
