@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tflabs.runtime.noise import quiet
     from tflabs.runtime.process import Finished, FreshProcessError, in_fresh_process
     from tflabs.runtime.sessions import RunTrace, plain_config, trace_run
-    from tflabs.runtime.toolchain import find_compiler
+    from tflabs.runtime.toolchain import find_compiler, find_python_headers, find_swig
     from tflabs.runtime.tracing import CallTrace, trace_call
     from tflabs.runtime.withholding import withheld
     from tflabs.runtime.xla import XlaDump, xla_dump
@@ -28,6 +28,8 @@ __all__ = [
     "answer_to",
     "disguise",
     "find_compiler",
+    "find_python_headers",
+    "find_swig",
     "in_fresh_process",
     "plain_config",
     "quiet",
@@ -45,7 +47,7 @@ _MODULES = {
     "noise": ("quiet",),
     "process": ("Finished", "FreshProcessError", "in_fresh_process"),
     "sessions": ("RunTrace", "plain_config", "trace_run"),
-    "toolchain": ("find_compiler",),
+    "toolchain": ("find_compiler", "find_python_headers", "find_swig"),
     "tracing": ("CallTrace", "trace_call"),
     "withholding": ("withheld",),
     "xla": ("XlaDump", "xla_dump"),

@@ -3,6 +3,7 @@
 Every function takes TensorFlow's own objects and returns a `Picture`, or an ipywidget for players.
 """
 
+from .boundary import Band, NativeFrame, boundary, call_stack, native_stack
 from .byte_ruler import byte_ruler
 from .cache_walk import Matrix, cache_walk_player
 from .compiler_player import compiler_player
@@ -12,6 +13,7 @@ from .gradient_pairs import gradient_pairs
 from .graph import graph
 from .graph_text import graph_text
 from .hlo import hlo
+from .lifetimes import CCall, lifetimes, lifetimes_player
 from .live_ranges import LiveRange, live_ranges
 from .lowering import Lowered, kernels, lowering, lowering_stage
 from .memory import memory_map, memory_strip
@@ -42,7 +44,9 @@ from .workflow import Span, activity, input_player, record_fields, step_activity
 
 __all__ = [
     "Attempt",
+    "Band",
     "Bowl",
+    "CCall",
     "Call",
     "Exchange",
     "Group",
@@ -51,6 +55,7 @@ __all__ = [
     "Lowered",
     "MachineState",
     "Matrix",
+    "NativeFrame",
     "Picture",
     "Placed",
     "Span",
@@ -60,8 +65,10 @@ __all__ = [
     "activity",
     "ask_placer",
     "attempts",
+    "boundary",
     "byte_ruler",
     "cache_walk_player",
+    "call_stack",
     "compiler_player",
     "descent",
     "descent_player",
@@ -73,6 +80,8 @@ __all__ = [
     "input_player",
     "interleaving",
     "kernels",
+    "lifetimes",
+    "lifetimes_player",
     "live_ranges",
     "loss_curves",
     "lowering",
@@ -83,6 +92,7 @@ __all__ = [
     "memory_map",
     "memory_player",
     "memory_strip",
+    "native_stack",
     "partitions",
     "pipeline_player",
     "pipeline_strip",
