@@ -82,6 +82,7 @@ ALLOWED = {
     "grading": {"errors", "course", "runtime"},  # withheld() acts in the learner's process
     "learning": {"errors", "program", "course", "grading"},
     "authoring": {"errors", "program", "course", "grading"},
+    "classroom": {"errors", "course"},
     "cli": {"errors", "program", "learning", "authoring", "grading"},
     "bootstrap": set(),
     "__main__": {"cli"},

@@ -1,0 +1,1 @@
+"""What a class needs around the grading: exports of the gradebook to learning management systems."""
