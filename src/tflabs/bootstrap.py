@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -85,9 +86,10 @@ def install(locks: list[str]) -> None:
     requirements = [part for name in locks for part in ("-r", str(lock_file(name)))]
     python = str(VENV / "bin" / "python")
     pip = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
-    # The CPU and the GPU wheel both own the folder `tensorflow`: the other one goes first.
+    # The CPU and the GPU wheel both own the folder `tensorflow`: the other one goes first. (On Arm there is only one.)
     other = {"cpu": "tensorflow", "gpu": "tensorflow-cpu"}[locks[0]]
-    if any((VENV / "lib").glob(f"python3.*/site-packages/{other.replace('-', '_')}-*.dist-info")):
+    pattern = f"python3.*/site-packages/{other.replace('-', '_')}-*.dist-info"
+    if platform.machine() == "x86_64" and any((VENV / "lib").glob(pattern)):
         uninstall = [*pip[:-1], "uninstall", other]
         run([*uninstall, "-y"] if not uv else uninstall)
     if uv:
